@@ -160,7 +160,7 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Log), ve
 }
 
 // MemoryStore returns an empty store in memory, of which nothing remains, for the tests of workflows.
-func (a *App) MemoryStore() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(0) }
+func MemoryStore() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(0) }
 
 // announcing is a store whose appends this process is notified of.
 type announcing struct {

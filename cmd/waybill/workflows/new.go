@@ -18,64 +18,89 @@ import (
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/starter"
+	"github.com/waybill/waybill/infra/discovery"
 )
 
 // newLong is what 'waybill workflows new --help' prints above the usage.
-const newLong = `Create a workflow file to edit: a JSON file with three steps that can be run as it is.
-The template "steps" shows notes, an input, a condition and a confirmation, "code" a change
-of code with a check and an approval. With --from, copy another workflow under a new id,
-in its format (JSON or YAML); without ID the copy is called project. followed by the last
-part of the original id.
+const newLong = `Create a workflow file to edit, in YAML, and a file of tests beside it. Both can be used
+as they are: the workflow can be run, and 'waybill workflows test' performs the tests.
+
+The templates: steps (notes, an input, a condition, a confirmation), code (a check and an
+approval), release (commands and an approval), incident (a loop and an approval), review
+(a loop that a decision ends), loop (a loop over a list).
+
+With --from, copy another workflow under a new id, in its format (JSON or YAML); without
+ID the copy is called project. followed by the last part of the original id. With
+--from-run, make a workflow of the steps of a recorded run, with its test: values that
+occur twice become inputs, and steps that were repeated are written out.
 
 The file is created in .waybill/workflows in the working directory, where workflows are
-found by id, or with -o in the given file; - is stdout. Existing files are never changed.`
+found by id, or with -o in the given file; - is stdout, without tests. Existing files are
+never changed.`
 
-// newNew returns "workflows new". Without --from it creates a starter workflow with three
-// steps, otherwise a copy with a new id. The id must be valid for project workflows;
-// otherwise the error is VALIDATION_ERROR. Existing files are never replaced.
+// newNew returns "workflows new". It creates a workflow from a template with its tests, a copy with a
+// new id, or what a recorded run did with the test of that run. The id must be valid for project
+// workflows; otherwise the error is VALIDATION_ERROR. Existing files are never replaced.
 //
 // With -o - the workflow is printed on stdout and no answer about it follows.
 func newNew(a *cli.App) *cobra.Command {
-	var from, template, out string
+	var in newFlags
 	cmd := &cobra.Command{
 		Use:   "new [ID]",
 		Short: "Create a workflow file to edit",
 		Long:  newLong,
-		Example: "  waybill workflows new team.release\n" +
-			"  waybill workflows new team.fix --template code\n" +
-			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
+		Example: "  waybill workflows new team.release --template release\n" +
+			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml\n" +
+			"  waybill workflows new team.again --from-run @last",
 		Args: cli.AtMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// The workflow and the document cannot both be printed on stdout.
-			if out == "-" && a.Flags.JSON {
-				return cli.UsageFault(cmd, "-o - and --json cannot be combined: both write to stdout").
-					Suggest("Omit --json, or give a file with -o.")
+			in.id = strings.Join(args, "") // at most one
+			if err := in.check(cmd, a, len(args) > 0); err != nil {
+				return err
 			}
-			// Only a copy has a default id.
-			if len(args) == 0 && from == "" {
-				return cli.UsageFault(cmd, "'%s' needs ID", cmd.CommandPath()).
-					Suggest("Give an ID, or copy a workflow with --from FILE|ID.")
-			}
-			chosen, ok := starter.Of(cmp.Or(template, starter.Templates[0].Name))
+			chosen, ok := starter.Of(cmp.Or(in.template, starter.Templates[0].Name))
 			if !ok {
-				return cli.UsageFault(cmd, "there is no template %q", template).Suggest("Write %s.", starter.Names())
+				return cli.UsageFault(cmd, "there is no template %q", in.template).Suggest("Write %s.", starter.Names())
 			}
-			if template != "" && from != "" {
-				return cli.UsageFault(cmd, "--template and --from cannot be combined").Suggest("Give one of the two.")
-			}
-			id := strings.Join(args, "") // at most one
-			if problem := source.NewIDProblem(source.SourceProject, id); problem != "" && len(args) > 0 {
-				return fault.New(fault.ValidationError, "%s", problem).
-					Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(id)))
-			}
-			return writeWorkflow(cmd.Context(), a, chosen, id, from, out)
+			return writeWorkflow(cmd.Context(), a, chosen, in)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&from, "from", "", "copy `FILE|ID` instead of the starter workflow")
-	f.StringVar(&template, "template", "", "begin with template `NAME`: "+starter.Names())
-	f.StringVarP(&out, "output", "o", "", "create `FILE`; - is stdout (default: in .waybill/workflows)")
+	f.StringVar(&in.from, "from", "", "copy `FILE|ID` instead of a template")
+	f.StringVar(&in.fromRun, "from-run", "", "make a workflow, and its test, of the steps of `RUN`")
+	f.StringVar(&in.template, "template", "", "begin with template `NAME`: "+starter.Names())
+	f.StringVarP(&in.out, "output", "o", "", "create `FILE`; - is stdout (default: in .waybill/workflows)")
+	_ = cmd.RegisterFlagCompletionFunc("from-run", a.CompleteRunFlag)
 	return cmd
+}
+
+// newFlags are the argument and the flags of "workflows new".
+type newFlags struct{ id, from, fromRun, template, out string }
+
+// check refuses combinations that have no meaning, and an invalid id.
+func (in newFlags) check(cmd *cobra.Command, a *cli.App, hasID bool) error {
+	given := 0
+	for _, flag := range []string{in.from, in.fromRun, in.template} {
+		if flag != "" {
+			given++
+		}
+	}
+	switch {
+	// The workflow and the document cannot both be printed on stdout.
+	case in.out == "-" && a.Flags.JSON:
+		return cli.UsageFault(cmd, "-o - and --json cannot be combined: both write to stdout").
+			Suggest("Omit --json, or give a file with -o.")
+	case !hasID && in.from == "": // only a copy has a default id
+		return cli.UsageFault(cmd, "'%s' needs ID", cmd.CommandPath()).
+			Suggest("Give an ID, or copy a workflow with --from FILE|ID.")
+	case given > 1:
+		return cli.UsageFault(cmd, "--template, --from and --from-run cannot be combined").Suggest("Give one of them.")
+	}
+	if problem := source.NewIDProblem(source.SourceProject, in.id); problem != "" && hasID {
+		return fault.New(fault.ValidationError, "%s", problem).
+			Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(in.id)))
+	}
+	return nil
 }
 
 // lastPart returns the part of an id after the last dot.
@@ -83,51 +108,100 @@ func lastPart(id string) string {
 	return id[strings.LastIndexByte(id, '.')+1:]
 }
 
+// draft is what is written: a workflow, and its tests unless it is a copy.
+type draft struct {
+	id, from    string
+	data, tests []byte
+	extension   string
+	of          catalog.File // that was copied
+	warnings    []string
+}
+
+// draftOf returns what is written: from a template, a recorded run or another workflow. A file whose name is
+// that of JSON gets JSON.
+func draftOf(ctx context.Context, a *cli.App, template starter.Template, in newFlags) (draft, error) {
+	d := draft{id: in.id, extension: ".yaml"}
+	var err error
+	switch {
+	case in.fromRun != "":
+		return draftOfRun(ctx, a, in)
+	case in.from != "":
+		// A copy keeps the format of its source.
+		e, err := copied(ctx, a, in.from)
+		if err != nil {
+			return d, err
+		}
+		if d.id == "" {
+			d.id = source.SuggestID(source.SourceProject, e.ID)
+		}
+		if d.data, err = source.Copy(e.Data, d.id); err != nil {
+			return d, fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", in.from, err).
+				Suggest("Correct it first: %s.", fault.Command{"workflows", "validate", in.from})
+		}
+		d.extension, d.from, d.of = extensionOf(e), in.from, e.File
+	case strings.EqualFold(filepath.Ext(in.out), ".json"):
+		d.tests = template.Tests()
+		d.data, err = template.JSON(d.id, titleOf(d.id))
+	default:
+		d.data, d.tests = template.File(d.id, titleOf(d.id)), template.Tests()
+	}
+	return d, err
+}
+
 // writeWorkflow creates the text of the workflow, validates it as a project workflow, and
-// writes it. Without out it goes to .waybill/workflows, where it is found by its id; a file
-// elsewhere is used by its path.
+// writes it, with its tests beside it. Without -o it goes to .waybill/workflows, where it is found by its id; a
+// file elsewhere is used by its path.
 //
 // A copy of an invalid workflow is WORKFLOW_INVALID; the suggestion is the command that lists
 // the problems.
-func writeWorkflow(ctx context.Context, a *cli.App, template starter.Template, id, from, out string) error {
-	// The starter is JSON, since every editor can validate it with the schema.
-	data, extension := template.File(id, titleOf(id)), ".json"
-	var e catalog.Entry
-	if from != "" {
-		// A copy keeps the format of its source.
-		var err error
-		if e, err = copied(ctx, a, from); err != nil {
-			return err
-		}
-		if id == "" {
-			id = source.SuggestID(source.SourceProject, e.ID)
-		}
-		if data, err = source.Copy(e.Data, id); err != nil {
-			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).
-				Suggest("Correct it first: %s.", fault.Command{"workflows", "validate", from})
-		}
-		extension = extensionOf(e)
+func writeWorkflow(ctx context.Context, a *cli.App, template starter.Template, in newFlags) error {
+	d, err := draftOf(ctx, a, template, in)
+	if err != nil {
+		return err
 	}
 	// An invalid workflow is not written.
-	if err := cli.CheckNewFile(ctx, a, from, e.File, data); err != nil {
+	if err := cli.CheckNewFile(ctx, a, d.from, d.of, d.data); err != nil {
 		return err
 	}
-	if out == "-" {
-		return a.WriteStored(data)
+	if in.out == "-" {
+		return a.WriteStored(d.data)
 	}
 	// The argument of 'run' for the new workflow.
-	runnable := out
+	out, runnable := in.out, in.out
 	if out == "" {
-		runnable = id // workflows in this directory are found by id
-		out = filepath.Join(".waybill", "workflows", id+extension)
+		runnable = d.id // workflows in this directory are found by id
+		out = filepath.Join(".waybill", "workflows", d.id+d.extension)
 	}
-	if err := writeNew(out, data); err != nil {
+	tests := ""
+	if d.tests != nil {
+		tests = discovery.TestNames(out)[0]
+		if _, err := os.Lstat(tests); err == nil {
+			return fault.New(fault.ValidationError, "%s already exists", tests).
+				Suggest("Give another file with -o, or remove the existing one.")
+		}
+	}
+	if err := writeNew(out, d.data); err != nil {
 		return err
 	}
-	return a.Answer("workflow_file", document.WorkflowFile{WorkflowID: id, File: filepath.ToSlash(out)},
+	if d.tests != nil {
+		if err := writeNew(tests, d.tests); err != nil {
+			return err
+		}
+	}
+	return a.Answer("workflow_file", document.WorkflowFile{WorkflowID: d.id, File: filepath.ToSlash(out),
+		Tests: filepath.ToSlash(tests), Warnings: d.warnings},
 		func(p *page.Page) {
 			p.Line("%s %s", p.Good("✓"), page.OneLine(out))
+			if tests != "" {
+				p.Line("%s %s", p.Good("✓"), page.OneLine(tests))
+			}
+			for _, w := range d.warnings {
+				p.Text(p.Warn("!")+" ", w)
+			}
 			p.Line("Edit it, and validate it with: %s", a.Command("workflows", "validate", out))
+			if tests != "" {
+				p.Line("Perform its tests with: %s", a.Command("workflows", "test", runnable))
+			}
 			p.Line("Run it with: %s", a.Command("run", runnable))
 		})
 }

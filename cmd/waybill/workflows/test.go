@@ -164,7 +164,7 @@ func performTests(ctx context.Context, a *cli.App, ref string, in testFlags) err
 		return fault.New(fault.TestsNotFound, "%s has no cases", tests[0].Ref).Suggest("Add a case below cases.")
 	}
 	doc.OK = status == fault.ExitDone
-	if in.coverage {
+	if in.coverage && status != fault.ExitUsage { // what was not performed reached nothing
 		report := reached.Report()
 		doc.Coverage = &report
 	}
@@ -192,6 +192,6 @@ func performFile(ctx context.Context, a *cli.App, e catalog.Entry, file catalog.
 		return out, nil
 	}
 	var err error
-	out.Report, err = trial.Trial{Workflow: e.Compiled, Store: a.MemoryStore}.Run(ctx, parsed, reached)
+	out.Report, err = trial.Trial{Workflow: e.Compiled, Store: cli.MemoryStore}.Run(ctx, parsed, reached)
 	return out, err
 }

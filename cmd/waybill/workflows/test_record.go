@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
@@ -11,6 +12,8 @@ import (
 	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/workflowtest"
 )
 
@@ -25,7 +28,7 @@ func holds(ctx context.Context, a *cli.App, e catalog.Entry, text []byte) (strin
 	if len(problems) > 0 {
 		return problems[0].Message, nil
 	}
-	r, err := trial.Trial{Workflow: e.Compiled, Store: a.MemoryStore}.Run(ctx, f, nil)
+	r, err := trial.Trial{Workflow: e.Compiled, Store: cli.MemoryStore}.Run(ctx, f, nil)
 	for _, c := range r.Cases {
 		if !c.OK {
 			return c.Failures[0].Message, err
@@ -116,4 +119,34 @@ func testPath(ctx context.Context, a *cli.App, e catalog.Entry, path string) (st
 		}
 	}
 	return at, nil
+}
+
+// draftOfRun returns a workflow of the steps of a recorded run, with the test of that run. VALIDATION_ERROR if the
+// test does not hold of it.
+func draftOfRun(ctx context.Context, a *cli.App, in newFlags) (draft, error) {
+	d := draft{id: in.id, extension: ".yaml"}
+	if strings.EqualFold(filepath.Ext(in.out), ".json") {
+		return d, fault.New(fault.UsageError, "a workflow of a run is written in YAML, and %s is a name of JSON", in.out).
+			Suggest("Give a file that ends in .yaml.")
+	}
+	r, err := record(ctx, a, in.fromRun)
+	if err != nil {
+		return d, err
+	}
+	if len(r.Visits) == 0 {
+		return d, fault.New(fault.ValidationError, "run %s has shown no step", r.Run).Suggest("Name another run.")
+	}
+	made := r.Draft(d.id, titleOf(d.id))
+	d.data, d.warnings = made.Workflow, made.Warnings
+	d.tests = made.Tests.Text("What the recorded run did. Perform it with 'waybill workflows test'.")
+	_, w, problems := compile.File("draft.yaml", source.SourceProject, d.data)
+	if source.HasErrors(problems) {
+		return d, nil // reported before the file is written
+	}
+	why, err := holds(ctx, a, catalog.Entry{Compiled: w}, d.tests)
+	if err == nil && why != "" {
+		err = fault.New(fault.ValidationError, "the steps of run %s do not make a workflow that does the same: %s", r.Run, why).
+			Suggest("Copy the workflow of the run with %s.", fault.Command{"workflows", "new", d.id, "--from", r.Workflow.WorkflowID})
+	}
+	return d, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/redrive"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -46,6 +47,7 @@ type Recording struct {
 // Visit is a step that was shown, with the answers to it.
 type Visit struct {
 	Step    compile.Step
+	Loops   canon.Value // the variables of the loops around it, an object
 	Answers []workflowtest.Answer
 }
 
@@ -81,6 +83,10 @@ func (x Recorder) Record(ctx context.Context, ref string) (Recording, error) {
 	if err != nil {
 		return Recording{}, err
 	}
+	p.Node = p.Run.Node(p.Run.Tip)
+	if p, err = x.r.WholePath(ctx, p); err != nil {
+		return Recording{}, err
+	}
 	log, err := x.read(ctx, at)
 	if err != nil {
 		return Recording{}, err
@@ -94,7 +100,7 @@ func (x Recorder) Record(ctx context.Context, ref string) (Recording, error) {
 		return Recording{}, err
 	}
 	out := Recording{Run: at.Run, Workflow: w}
-	if err := x.visits(ctx, &out, log, p.Run.Tip); err != nil {
+	if err := x.visits(ctx, &out, log, p.Run); err != nil {
 		return out, err
 	}
 	return out, x.finish(ctx, &out, log, p)
@@ -158,9 +164,9 @@ func (r *recorded) segment(s id.Session, events []event.Event, stored redrive.Ar
 	return nil
 }
 
-// visits collects the steps on the way to a tip, with their answers.
-func (x Recorder) visits(ctx context.Context, out *Recording, log *recorded, tip id.Node) error {
-	way := []id.Node{tip}
+// visits collects the steps on the way to the tip of a run, with their answers.
+func (x Recorder) visits(ctx context.Context, out *Recording, log *recorded, run *runs.Run) error {
+	way := []id.Node{run.Tip}
 	for {
 		before, ok := log.parent[way[0]]
 		if !ok {
@@ -187,6 +193,10 @@ func (x Recorder) visits(ctx context.Context, out *Recording, log *recorded, tip
 			next = way[i+1]
 		}
 		v := Visit{Step: step}
+		if n := run.Node(node); n != nil {
+			loops, _, _ := snapshot.ParseKey(pending.Key())
+			v.Loops = interpreter.LoopVariablesAt(out.Workflow, loops, n.Context)
+		}
 		for _, op := range log.at[node] {
 			if op.accepted && op.to != next {
 				out.warn("an attempt at step %q that another branch of the run begins with", step.StepID)

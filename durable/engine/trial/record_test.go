@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/workflowtest"
 	"github.com/waybill/waybill/infra/memstore"
 )
@@ -82,5 +83,65 @@ func TestSecretsAreNotCopied(t *testing.T) {
 	text := string(workflowtest.File{Cases: []workflowtest.Case{r.Case}}.Text("x"))
 	if err != nil || strings.Contains(text, "correct-horse") || strings.Contains(text, "hunter2") || !strings.Contains(text, "[REDACTED:") {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestDraftsDoWhatTheRunDid: the workflow of a run is valid, and the test of the run holds of it.
+func TestDraftsDoWhatTheRunDid(t *testing.T) {
+	for text, cases := range recordings {
+		w := compiled(t, text)
+		for _, c := range cases {
+			r, err := trial.RecordCase(t.Context(), inMemory(w), parsed(t, w, c).Cases[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := r.Draft("team.draft", "Draft")
+			_, draft, found := compile.File("d.yaml", source.SourceProject, d.Workflow)
+			if source.HasErrors(found) {
+				t.Errorf("%v\n%s", found, d.Workflow)
+				continue
+			}
+			written := string(d.Tests.Text("x"))
+			if after, err := inMemory(draft).Run(t.Context(), parsed(t, draft, written), nil); err != nil || after.Passed != 1 {
+				t.Errorf("%v %+v\n%s\n%s", err, after.Cases, d.Workflow, written)
+			}
+		}
+	}
+}
+
+// TestValuesThatOccurTwiceBecomeInputs: in commands, prompts and the context of the start, once they are more than a
+// chance; the first two words of a command are none.
+func TestValuesThatOccurTwiceBecomeInputs(t *testing.T) {
+	w := compiled(t, `
+id: test.release
+name: Release
+description: d
+version: 1.0.0
+steps:
+  - {id: tag, title: Tag, prompt: Tag 1.4.0., action: {kind: command, argv: [git, tag, v1.4.0, --target, abc123]}}
+  - {id: push, title: Push, prompt: Push., action: {kind: command, argv: [git, push, origin-x, v1.4.0]}}
+  - {id: fetch, title: Fetch, prompt: Fetch., action: {kind: command, argv: [git, push, origin-x, "11.4.0", --target, abc123]}}
+  - {id: tell, title: Tell the team, prompt: Tell the team-leads.}
+`)
+	r, err := trial.RecordCase(t.Context(), inMemory(w), parsed(t, w, "cases: [{name: a, context: {version: 1.4.0, who: the team}, answers: "+
+		"{tag: [{}], push: [{}], fetch: [{}], tell: [{}]}, expect: {}}]").Cases[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := r.Draft("team.draft", "Draft")
+	for _, want := range []string{"Tag {{version}}.", `"v{{version}}"`, `"{{target}}"`, `"{{value}}"`, "contextKey: version", "contextKey: target", "11.4.0",
+		`title: "Tell {{who}}"`, "Tell {{who}}-leads"} {
+		if !strings.Contains(string(d.Workflow), want) {
+			t.Errorf("%s is missing in\n%s", want, d.Workflow)
+		}
+	}
+	for _, literal := range []string{"target\", abc123", "Tag 1.4.0", "{{push}}", "origin-x]"} {
+		if strings.Contains(string(d.Workflow), literal) {
+			t.Errorf("%s is in\n%s", literal, d.Workflow)
+		}
+	}
+	text := string(d.Tests.Text("x"))
+	if !strings.Contains(text, "target: abc123") || !strings.Contains(text, "value: origin-x") {
+		t.Error(text)
 	}
 }

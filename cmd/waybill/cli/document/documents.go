@@ -116,6 +116,10 @@ type Compiled struct {
 type WorkflowFile struct {
 	WorkflowID string `json:"workflowId"`
 	File       string `json:"file"`
+	// Tests is the file of tests beside it, if one was written.
+	Tests string `json:"tests,omitzero"`
+	// Warnings are what of a recorded run the workflow and its test do not have.
+	Warnings []string `json:"warnings,omitzero"`
 }
 
 // Validation is the document "validation". OK is false if a problem has severity error;
