@@ -282,7 +282,7 @@ func TestSpecialFiles(t *testing.T) {
 	for file, kind := range map[string]string{pipe: "a pipe", "/dev/null": "a device", t.TempDir(): "a directory",
 		socket: "a socket"} {
 		for _, args := range [][]string{
-			{"start", file}, {"workflows", "validate", file}, {"import", file}, {"bundle", "show", file},
+			{"start", file}, {"workflows", "validate", file}, {"workflows", "test", file}, {"import", file}, {"bundle", "show", file},
 			{"bundle", "verify", file}, {"start", "test.talk", "--context", file}, {"proposals", "create", file},
 			{"continue", "--run", "@last", "--artifact", file, "--notes", "n"},
 			{"continue", "--run", "@last", "--notes-file", file}, {"export", "@last", "-o", file, "--force"},

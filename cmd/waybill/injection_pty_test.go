@@ -143,6 +143,11 @@ func (s *injected) fill(inject string) {
 	s.write(".waybill/workflows/ask.json", workflow("test.ask", object{"id": "a", "title": "T" + line, "prompt": "P" + text,
 		"inputs": []object{{"contextKey": "k", "reason": "needs_user_choice", "choiceKind": "scope_boundary",
 			"choices": []string{"c" + line, "d"}, "description": "I" + line}}}, object{"id": "b", "title": "U" + line, "prompt": "p"}))
+	s.write(".waybill/workflows/ask.test.json", object{"cases": []object{{"name": "C" + line, "context": object{"other": text},
+		"answers": object{"a": []object{{"notes": "N" + text}}}, "expect": object{"path": []string{"b"}, "blockers": []string{"B" + line},
+			"prompts": object{"a": "Q" + text}, "context": object{"k": line, "other": "no"}, "warnings": []string{line}}}}})
+	s.write(".waybill/workflows/cmd.test.json", object{"cases": []object{{"name": line, "answers": object{line: []object{}},
+		"expect": object{"path": []string{line}, "status": line, line: line}}}})
 	s.write(".waybill/workflows/b"+strings.ReplaceAll(line, "/", "")+".json", `{"id": 1}`)
 	s.write("attached/a"+strings.ReplaceAll(line, "/", "")+".json",
 		workflow("team.attached", object{"id": "a", "title": "T" + line, "action": action}))
@@ -211,7 +216,9 @@ func (s *injected) views(inject string) [][]string {
 		{"trust", "test.cmd"}, {"trust", "--list"}, {"run", "test.cmd"}, {"run", "test.ask", "--quiet"},
 		{"workflows", "list"}, {"workflows", "inspect", "test.cmd"}, {"workflows", "inspect", "test.ask"},
 		{"workflows", "sources"}, {"workflows", "attach", line}, {"workflows", "detach", line},
-		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"audit", "list"}, {"audit", "verify"},
+		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"workflows", "test", "test.ask", "--coverage"},
+		{"workflows", "test", "test.cmd"}, {"workflows", "test", line}, {"workflows", "test", "--from-run", "@last", "-o", "-"},
+		{"audit", "list"}, {"audit", "verify"},
 		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
 		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"},
 		{"guard", "test", "claude"}, {"guard", "install", "claude", "--print"}, {"guard", "uninstall", "claude", "--print"},
@@ -351,11 +358,11 @@ var sizeOf = regexp.MustCompile(`(?m)^ *[0-9.]+ [kMG]?B`)
 
 // marked reports views that name what they replace, and so are longer than with harmless text: what a
 // person consents to, errors that quote an argument with escapes, similar proposals, answers in JSON, and the timeline,
-// which has the first line of a title only.
+// which has the first line of a title only. Files of tests are quoted in problems.
 func marked(args []string, inject string) bool {
 	switch args[0] + " " + args[min(1, len(args)-1)] {
 	case "artifacts erase", "config set", "config confirm", "sessions delete", "proposals apply", "approve approve", "send-back @last", "deny @last", "proposals get", "proposals approve", "trust test.cmd", "run --run", "run test.cmd",
-		"run test.ask", "runs timeline", "workflows attach", "guard test":
+		"run test.ask", "runs timeline", "workflows attach", "guard test", "workflows test":
 		return true
 	}
 	return strings.Contains(strings.Join(args, " "), inject)

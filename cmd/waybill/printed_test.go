@@ -122,10 +122,15 @@ func TestJSONDocumentsPrintNothingInvisible(t *testing.T) {
 		if err := os.WriteFile(name, []byte(hostileWorkflow(payload)), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		cases, _ := json.Marshal(map[string]any{"cases": []any{map[string]any{"name": payload, "answers": map[string]any{"a": []any{
+			map[string]any{"notes": payload}}}, "expect": map[string]any{"prompts": map[string]any{"a": payload + "x"}}}}})
+		if err := os.WriteFile(strings.TrimSuffix(name, ".json")+".test.json", cases, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, file := range []string{"flow.json", tame + ".json"} {
 		for _, args := range [][]string{{"workflows", "validate", file}, {"workflows", "inspect", file},
-			{"workflows", "compile", file}, {"trust", "show", file}, {"workflows", "list"}} {
+			{"workflows", "compile", file}, {"workflows", "test", file}, {"trust", "show", file}, {"workflows", "list"}} {
 			c.call("", args...)
 		}
 		started := c.call("", "start", file, "--title", tame, "--tag", tame, "--as", tame, "--set", "note="+hostile)

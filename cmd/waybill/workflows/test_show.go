@@ -66,8 +66,8 @@ func showFailure(p *page.Page, file string, f trial.Failure) {
 	p.Line("    %s%s", f.What, at)
 	p.Text("      ", f.Message)
 	if f.Expected+f.Got != "" {
-		p.Prose("      expected  ", cmp.Or(f.Expected, "nothing"), page.Plain)
-		p.Prose("      got       ", cmp.Or(f.Got, "nothing"), page.Plain)
+		p.Text("      expected  ", cmp.Or(f.Expected, "nothing"))
+		p.Text("      got       ", cmp.Or(f.Got, "nothing"))
 	}
 }
 

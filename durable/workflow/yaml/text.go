@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/pattern"
 )
 
@@ -200,16 +201,18 @@ func scalar(text string) string {
 	return escape(string(canon.AppendString(nil, text)))
 }
 
-// escape replaces what JSON has as it is and YAML does not: characters that are not printable there, and
-// those that its readers take for line breaks or for the mark of an encoding.
+// escape replaces the characters that are not shown, which YAML may not have as they are and a reader of the
+// file cannot see, and two that it does not have at all. Line feeds remain.
 func escape(text string) string {
 	var out strings.Builder
 	for _, r := range text {
 		switch {
-		case r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029', r == '\ufeff', r == '\ufffe', r == '\uffff':
-			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
+		case r == '\n' || r != '\ufffe' && r != '\uffff' && !invisible.Is(r):
 			out.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&out, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
 		}
 	}
 	return out.String()

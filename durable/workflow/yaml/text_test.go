@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
@@ -50,6 +51,11 @@ func TestTextIsReadBack(t *testing.T) {
 			}
 		}
 		text := yaml.Text(v)
+		for _, r := range string(text) {
+			if r != '\n' && invisible.Is(r) {
+				t.Fatalf("%U is written as it is: %q", r, text)
+			}
+		}
 		got, err := yaml.Parse(text)
 		if err != nil || !got.Equal(v) {
 			if _, bad := canon.Parse(v.JCS()); bad != nil {
