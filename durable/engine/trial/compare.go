@@ -144,13 +144,13 @@ func describeAll(all []workflowtest.Match) string {
 // comparePrompts requires each text in a title or prompt of its step.
 func (p *player) comparePrompts() {
 	for _, id := range slices.Sorted(maps.Keys(p.c.Expect.Prompts)) {
-		for _, want := range p.c.Expect.Prompts[id] {
-			if slices.ContainsFunc(p.shown[id], func(text string) bool { return strings.Contains(text, want) }) {
-				continue
-			}
+		for i, want := range p.c.Expect.Prompts[id] {
 			message, got := fmt.Sprintf("step %q was not shown", id), ""
-			if n := len(p.shown[id]); n > 0 {
-				message, got = fmt.Sprintf("no prompt of step %q contains the text", id), p.shown[id][n-1]
+			if found := p.found[id]; found != nil {
+				if found[i] {
+					continue
+				}
+				message, got = fmt.Sprintf("no prompt of step %q contains the text", id), p.shown[id]
 			}
 			p.differs("prompts", message, want, got)
 		}

@@ -64,11 +64,11 @@ func (h *handIn) perform(ctx context.Context) error {
 
 // refuse records the blockers of the last attempt, if it was refused.
 func (h *handIn) refuse() {
-	h.refused = nil
+	var all []Blocker
 	for _, b := range h.now.Blockers {
-		h.refused = append(h.refused, blockerOf(h.step.StepID, b))
+		all = append(all, blockerOf(h.step.StepID, b))
 	}
-	h.blockers = append(h.blockers, h.refused...)
+	h.refusedWith(all)
 }
 
 // attempt makes one attempt. The performer makes it where something was observed.

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/store/config"
@@ -46,11 +48,12 @@ type player struct {
 
 	now      engine.Answer // the last answer
 	path     []string
-	shown    map[string][]string // the prompts of each step
-	blockers []Blocker           // of all attempts that were refused
-	refused  []Blocker           // of the last attempt, if it was refused
-	implied  []Blocker           // those that people answered with a decision, for the coverage
-	warnings []shownWarning
+	shown    map[string]string // the last title and prompt of each step
+	found    map[string][]bool // which of the expected texts a prompt of each step had
+	blockers []Blocker         // of all attempts that were refused, each once
+	refused  []Blocker         // of the last attempt, if it was refused
+	implied  []Blocker         // those that people answered with a decision, for the coverage
+	warnings []shownWarning    // each once
 	status   string
 	// stopped says why the run was left before its end, "" if it ended.
 	stopped  string
@@ -64,7 +67,7 @@ type shownWarning struct{ code, message, path string }
 func (t Trial) play(ctx context.Context, c workflowtest.Case, seed int) (*player, error) {
 	store := t.Store()
 	p := &player{w: t.Workflow, c: c, store: store, e: engine.New(store), clock: beginMs, left: maps.Clone(c.Answers),
-		visits: map[string]int{}, shown: map[string][]string{}, people: map[string]config.Account{}}
+		visits: map[string]int{}, shown: map[string]string{}, found: map[string][]bool{}, people: map[string]config.Account{}}
 	if err := p.bindPeople(ctx); err != nil {
 		return p, err
 	}
@@ -149,10 +152,11 @@ func (p *player) begin(ctx context.Context, seed int) (begun bool, err error) {
 		f := fault.Of(err)
 		p.status = workflowtest.Unreached
 		found, _ := f.Details["blockers"].([]reason.Blocker)
+		var all []Blocker
 		for _, b := range found {
-			p.refused = append(p.refused, blockerOf("", b))
+			all = append(all, blockerOf("", b))
 		}
-		p.blockers = p.refused
+		p.refusedWith(all)
 		p.stopped = f.Message
 		return false, nil
 	}
@@ -168,15 +172,38 @@ func (p *player) begin(ctx context.Context, seed int) (begun bool, err error) {
 func (p *player) answered(a engine.Answer) {
 	p.now, p.status = a, string(a.Status)
 	for _, w := range a.Warnings {
-		p.warnings = append(p.warnings, shownWarning{string(w.Code), w.Message, w.Path})
+		if shown := (shownWarning{string(w.Code), w.Message, w.Path}); !slices.Contains(p.warnings, shown) && len(p.warnings) < limits.TestAnswersMax {
+			p.warnings = append(p.warnings, shown)
+		}
 	}
 }
 
-// shownNow records the pending step as shown.
+// shownNow records the pending step as shown. Of its prompts the last one is kept: a loop may show many, and
+// large ones.
 func (p *player) shownNow() {
-	if at := p.now.Pending; at != nil {
-		p.path = append(p.path, at.StepID)
-		p.shown[at.StepID] = append(p.shown[at.StepID], at.Title+"\n"+at.Prompt)
+	at := p.now.Pending
+	if at == nil {
+		return
+	}
+	p.path = append(p.path, at.StepID)
+	text := at.Title + "\n" + at.Prompt
+	p.shown[at.StepID] = text
+	wants := p.c.Expect.Prompts[at.StepID]
+	if p.found[at.StepID] == nil {
+		p.found[at.StepID] = make([]bool, len(wants))
+	}
+	for i, want := range wants {
+		p.found[at.StepID][i] = p.found[at.StepID][i] || strings.Contains(text, want)
+	}
+}
+
+// refusedWith notes the blockers of an attempt that was refused.
+func (p *player) refusedWith(found []Blocker) {
+	p.refused = found
+	for _, b := range found {
+		if !slices.Contains(p.blockers, b) {
+			p.blockers = append(p.blockers, b)
+		}
 	}
 }
 

@@ -75,6 +75,20 @@ func TestRecordedRunsAreCases(t *testing.T) {
 	}
 }
 
+// TestOutputsAreNoContext: what a command wrote is written as its output, and what the caller sent as context.
+func TestOutputsAreNoContext(t *testing.T) {
+	w := compiled(t, everything)
+	f := parsed(t, w, "cases: [{name: a, answers: {build: [{stdout: waybill, output: {size: 4}, context: {own: 1}}]}, context: {version: '1'}, expect: {}}]")
+	r, err := trial.RecordCase(t.Context(), inMemory(w), f.Cases[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := r.Case.Answers["build"][0]
+	if got := string(a.Context.JCS()) + string(a.Output.JCS()) + a.Ran.Stdout; got != `{"own":1}{"size":4}waybill` {
+		t.Error(got)
+	}
+}
+
 // TestSecretsAreNotCopied: a test is stored beside a workflow, and often in a repository.
 func TestSecretsAreNotCopied(t *testing.T) {
 	w := compiled(t, small)
@@ -122,15 +136,17 @@ steps:
   - {id: push, title: Push, prompt: Push., action: {kind: command, argv: [git, push, origin-x, v1.4.0]}}
   - {id: fetch, title: Fetch, prompt: Fetch., action: {kind: command, argv: [git, push, origin-x, "11.4.0", --target, abc123]}}
   - {id: tell, title: Tell the team, prompt: Tell the team-leads.}
+  - {id: script, title: Script, prompt: s, action: {kind: command, argv: [sh, -c, echo xyz789]}}
+  - {id: echo, title: Echo, prompt: xyz789, action: {kind: command, argv: [echo, "1", xyz789]}}
 `)
 	r, err := trial.RecordCase(t.Context(), inMemory(w), parsed(t, w, "cases: [{name: a, context: {version: 1.4.0, who: the team}, answers: "+
-		"{tag: [{}], push: [{}], fetch: [{}], tell: [{}]}, expect: {}}]").Cases[0])
+		"{tag: [{}], push: [{}], fetch: [{}], tell: [{}], script: [{}], echo: [{}]}, expect: {}}]").Cases[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := r.Draft("team.draft", "Draft")
 	for _, want := range []string{"Tag {{version}}.", `"v{{version}}"`, `"{{target}}"`, `"{{value}}"`, "contextKey: version", "contextKey: target", "11.4.0",
-		`title: "Tell {{who}}"`, "Tell {{who}}-leads"} {
+		`title: "Tell {{who}}"`, "echo xyz789", "prompt: xyz789", "Tell {{who}}-leads"} {
 		if !strings.Contains(string(d.Workflow), want) {
 			t.Errorf("%s is missing in\n%s", want, d.Workflow)
 		}
