@@ -52,7 +52,9 @@ func (h *handIn) perform(ctx context.Context) error {
 	if err := h.attempt(ctx); err != nil {
 		return err
 	}
-	if h.failed != nil && len(h.now.Blockers) == 0 {
+	if h.failed != nil { // its attempt is refused, and the performer ends the run
+		h.refuse()
+		h.refused = nil
 		return h.failRun(ctx)
 	}
 	if h.answer.Decision.Word != workflowtest.Undecided {

@@ -30,6 +30,22 @@ func inMemory(w compile.Compiled) trial.Trial {
 	return trial.Trial{Workflow: w, Store: func() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(time.Second) }}
 }
 
+// rounds is a workflow whose commands have the variables of a loop.
+const rounds = `
+id: test.rounds
+name: Rounds
+description: d
+version: 1.0.0
+steps:
+  - id: each
+    type: loop
+    title: Each
+    loop: {type: forEach, items: files, itemVar: file, maxIterations: 5}
+    body:
+      - {id: check, title: "Check {{file}}", prompt: "Check {{file}}.", action: {kind: command, argv: [check, "--", "{{file}}"]}}
+      - {id: note, title: Note, prompt: "Note {{file}}"}
+`
+
 // recordings are cases whose runs are recorded: of the workflows of the other tests.
 var recordings = map[string][]string{
 	everything: {all,
@@ -38,6 +54,7 @@ var recordings = map[string][]string{
 			"[{notes: d, deny: never}]}, context: {version: '1'}, expect: {status: failed}}]",
 		"cases: [{name: a, answers: {build: [{stdout: x}, {context: {size: 3}}]}, context: {version: '1'}, expect: {status: blocked}}]",
 	},
+	rounds: {"cases: [{name: a, context: {files: [a.go, b.go]}, answers: {check: [{}, {exit: 1}, {}], note: [{}, {}]}, expect: {status: complete}}]"},
 	small: {
 		"cases: [{name: a, answers: {a: [{notes: n, artifacts: [{kind: k, list: [1, 2]}, text]}], ask: [{notes: q, sendBack: more}, " +
 			"{notes: r, sendBack: \"and\\nmore\"}, {notes: s, approve: true}]}, expect: {status: complete}}]",

@@ -55,7 +55,7 @@ steps:
     title: Approve
     prompt: Say what was done.
     notesRequired: true
-    requireConfirmation: {kind: human_approval, approvers: [lead], count: 2}
+    requireConfirmation: {kind: human_approval, approvers: [lead], count: 2, notPerformer: true}
 `
 
 // all is a case that goes through everything.
