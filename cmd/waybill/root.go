@@ -84,7 +84,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 		complete cobra.CompletionFunc
 		commands []string
 	}{
-		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate",
+		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate", "workflows test",
 			"workflows compile"}},
 		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch", "runs logs", "artifacts list", "runs logs", "artifacts list",
 			"runs cancel", "sessions keep", "sessions delete", "approve", "fork", "replay", "verify", "export",

@@ -56,7 +56,6 @@ type operation struct {
 	attempt  advance.Attempt
 	accepted bool
 	to       id.Node
-	blockers bool // the attempt was refused for the approval alone
 	decision *advance.Decision
 }
 
