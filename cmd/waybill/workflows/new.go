@@ -35,8 +35,9 @@ ID the copy is called project. followed by the last part of the original id. Wit
 occur twice become inputs, and steps that were repeated are written out.
 
 The file is created in .waybill/workflows in the working directory, where workflows are
-found by id, or with -o in the given file; - is stdout, without tests. Existing files are
-never changed.`
+found by id, or with -o in the given file; - is stdout, without tests. An ID that is the
+name of a file, such as ship.yaml, is the file to create, with the id project.ship.
+Existing files are never changed.`
 
 // newNew returns "workflows new". It creates a workflow from a template with its tests, a copy with a
 // new id, or what a recorded run did with the test of that run. The id must be valid for project
@@ -55,6 +56,7 @@ func newNew(a *cli.App) *cobra.Command {
 		Args: cli.AtMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.id = strings.Join(args, "") // at most one
+			in.takeFile()
 			if err := in.check(cmd, a, len(args) > 0); err != nil {
 				return err
 			}
@@ -101,6 +103,18 @@ func (in newFlags) check(cmd *cobra.Command, a *cli.App, hasID bool) error {
 			Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(in.id)))
 	}
 	return nil
+}
+
+// takeFile takes an argument that is the name of a file for the file to create: its id is project. and the name.
+func (in *newFlags) takeFile() {
+	if !cli.IsFile(in.id) {
+		return
+	}
+	if in.out == "" {
+		in.out = in.id
+	}
+	base := filepath.Base(in.id)
+	in.id = source.SuggestID(source.SourceProject, "project."+strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
 // lastPart returns the part of an id after the last dot.
