@@ -1,11 +1,13 @@
 package condition
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // Parse parses the condition at a place and reports its problems, all of them errors. The
@@ -36,9 +38,7 @@ func parse(at problem.SourceValue, report problem.Report) Condition {
 		case slices.Contains([]kind{kindCompare, kindAnd, kindOr, kindNot}, kind(name)):
 			forms = append(forms, name)
 		case !slices.Contains(operatorNames, name):
-			report.Error(at.Member(name),
-				"Use var, alone or with one of "+strings.Join(operatorNames, ", ")+"; or and, or, not.",
-				"unknown condition key %q", name)
+			report.Error(at.Member(name), meant(name), "unknown condition key %q", name)
 		}
 	}
 	switch {
@@ -59,6 +59,33 @@ func parse(at problem.SourceValue, report problem.Report) Condition {
 		return parseList(at.Member(forms[0]), kind(forms[0]), report)
 	}
 	return Condition{}
+}
+
+// otherNames are names of keys in other languages of conditions, in lower case and without - and _.
+var otherNames = map[string]string{
+	"eq": "equals", "is": "equals", "value": "equals", "==": "equals", "ne": "not_equals", "neq": "not_equals",
+	"isnot": "not_equals", "notequal": "not_equals", "notequals": "not_equals", "!=": "not_equals",
+	"greaterthan": "gt", ">": "gt", ">=": "gte", "min": "gte", "lessthan": "lt", "<": "lt", "<=": "lte", "max": "lte",
+	"includes": "contains", "has": "contains", "oneof": "in", "anyof": "or", "any": "or", "some": "or", "||": "or",
+	"allof": "and", "all": "and", "&&": "and", "none": "not", "!": "not", "variable": "var", "key": "var",
+	"path": "var", "contextkey": "var", "exists": "var", "truthy": "var",
+}
+
+// meant returns the correction of an unknown key: the key of the other language, or the nearest one.
+func meant(name string) string {
+	keys := append([]string{"var", "and", "or", "not"}, operatorNames...)
+	key := otherNames[strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))]
+	switch {
+	case key == "var":
+		return `Name the variable as "var"; alone it tests whether the variable is set.`
+	case key == "":
+		key = nearest.Of(name, keys)
+	}
+	use := "Use var, alone or with one of " + strings.Join(operatorNames, ", ") + "; or and, or, not."
+	if key == "" {
+		return use
+	}
+	return fmt.Sprintf("Did you mean %q? ", key) + use
 }
 
 // parseList parses the parts of and, or. An empty list is rejected: it would always be true or

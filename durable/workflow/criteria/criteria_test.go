@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -191,9 +192,14 @@ func TestProblems(t *testing.T) {
 		{`{"type": "schema", "message": "m"}`, "/schema", `needs "schema"`, "findings"},
 		{`{"type": "contains", "message": "m"}`, "/value", `needs "value"`, "text"},
 		{`{"type": "contains", "value": "", "message": "m"}`, "/value", "not empty", "text"},
-		{`{"type": "contains", "value": "x"}`, "/message", `needs "message"`, "sentence"},
-		{`{"type": "contains", "value": "x", "message": null}`, "/message", `needs "message", a string, got null`,
+		{`{"type": "contains", "value": "x", "message": null}`, "/message", `"message" of a validation rule must be a string, got null`,
 			"sentence"},
+		{`{"type": "contains", "value": "x", "text": "y"}`, "/text", "has no effect", `Did you mean "value"?`},
+		{`{"type": "length", "min": 1, "max_length": 3}`, "/max_length", "has no effect", `Did you mean "max"?`},
+		{`{"type": "contains", "value": "x", "mesage": "m"}`, "/mesage", "has no effect", `Did you mean "message"?`},
+		{`{"type": "contains", "value": "x", "zzz": "m"}`, "/zzz", "has no effect", "Remove it; contains reads value."},
+		{`{"type": "schema", "schema": {"minLenght": 1}}`, "/schema/minLenght", "not supported",
+			`Did you mean "minLength"?`},
 		{`{"type": "contains", "value": "x", "message": "m", "minimum": 3}`, "/minimum",
 			"has no effect in a rule of type contains", "reads value"},
 		{`{"type": "length", "message": "m"}`, "", "needs min or max", `"min"`},
@@ -227,6 +233,26 @@ func TestProblems(t *testing.T) {
 		p := found[0]
 		if p.Pointer != row.pointer || !strings.Contains(p.Message, row.message) || !strings.Contains(p.Fix, row.fix) {
 			t.Errorf("%s: found %+v", row.criteria, p)
+		}
+	}
+}
+
+// TestRulesWithoutMessage: in a file a rule needs no message, and compiles to the one with an empty
+// message. A compiled workflow always has it.
+func TestRulesWithoutMessage(t *testing.T) {
+	const bare, empty = `{"type": "contains", "value": "x"}`, `{"type": "contains", "value": "x", "message": ""}`
+	for _, form := range []string{"%s", `{"not": %s}`, `{"and": [%s, {"type": "length", "min": 3, "message": "m"}]}`,
+		`[{"or": [{"type": "length", "min": 3, "message": "m"}, %s]}]`} {
+		got, ok := Parse(problem.SourceValue{Value: value(t, fmt.Sprintf(form, bare))}, func(problem.Problem) {})
+		want, _ := Parse(problem.SourceValue{Value: value(t, fmt.Sprintf(form, empty))}, func(problem.Problem) {})
+		if !ok || !got.Value().Equal(want.Value()) {
+			t.Errorf("%s: got %s, want %s", form, got.Value().JCS(), want.Value().JCS())
+		}
+		if _, err := Of(value(t, fmt.Sprintf(form, bare))); err == nil {
+			t.Errorf("%s: a compiled workflow without the message is read", form)
+		}
+		if _, err := Of(want.Value()); err != nil {
+			t.Errorf("%s: %s", form, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // jsonSchema is a parsed schema: the checks of its keywords, all of which must pass. It is a
@@ -82,7 +83,8 @@ func parseSchema(at problem.SourceValue, report problem.Report) jsonSchema {
 	}
 	for _, name := range at.Names() {
 		if !slices.Contains(annotations, name) && !slices.Contains(schemaKeywords, name) {
-			report.Error(at.Member(name), "Use "+strings.Join(schemaKeywords, ", ")+".",
+			report.Error(at.Member(name), nearest.Suggest(name, schemaKeywords, "Did you mean %q? ", "")+
+				"Use "+strings.Join(schemaKeywords, ", ")+".",
 				"schema keyword %q is not supported", name)
 		}
 	}

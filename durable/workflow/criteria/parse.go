@@ -1,6 +1,8 @@
 package criteria
 
 import (
+	"fmt"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 )
@@ -17,7 +19,36 @@ func Parse(at problem.SourceValue, report problem.Report) (Criteria, bool) {
 
 // Of parses the normal form of criteria, from a compiled workflow; warnings were reported
 // when the workflow was compiled.
-func Of(v canon.Value) (Criteria, error) { return parser.Decode("validationCriteria", v) }
+func Of(v canon.Value) (Criteria, error) {
+	if at, ok := withoutMessage(problem.SourceValue{Value: v}); ok {
+		return Criteria{}, fmt.Errorf("validationCriteria%s: a validation rule without a message", at)
+	}
+	return parser.Decode("validationCriteria", v)
+}
+
+// withoutMessage returns the pointer of the first rule without a message. A file may leave it out; the
+// normal form always has it.
+func withoutMessage(at problem.SourceValue) (pointer string, ok bool) {
+	if at.Has("type") {
+		return at.Pointer, !at.Has("message")
+	}
+	for _, k := range []kind{kindAnd, kindOr} {
+		for _, item := range at.Member(string(k)).Items() {
+			if pointer, ok = withoutMessage(item); ok {
+				return pointer, ok
+			}
+		}
+	}
+	for _, item := range at.Items() {
+		if pointer, ok = withoutMessage(item); ok {
+			return pointer, ok
+		}
+	}
+	if at.Has(string(kindNot)) {
+		return withoutMessage(at.Member(string(kindNot)))
+	}
+	return "", false
+}
 
 // parser parses one validationCriteria value.
 var parser problem.Parser[Criteria] = func(at problem.SourceValue, report problem.Report) Criteria {

@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
@@ -81,6 +83,30 @@ func (t ruleType) reads(name string) bool {
 	return slices.ContainsFunc(t.keys, func(k ruleKey) bool { return k.name == name })
 }
 
+// otherNames are names of keys in other languages of rules, in lower case and without - and _.
+var otherNames = map[string]string{
+	"text": "value", "contains": "value", "substring": "value", "expected": "value", "regex": "pattern",
+	"regexp": "pattern", "expression": "pattern", "matches": "pattern", "minlength": "min", "atleast": "min",
+	"maxlength": "max", "atmost": "max", "error": "message", "description": "message", "hint": "message",
+	"if": "condition", "when": "condition", "runcondition": "condition", "jsonschema": "schema", "kind": "type",
+}
+
+// meant returns a question about the key that the author meant, "" if no key of the type is similar.
+func (t ruleType) meant(name string) string {
+	keys := []string{"type", "message", "condition"}
+	for _, k := range t.keys {
+		keys = append(keys, k.name)
+	}
+	key := otherNames[strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))]
+	if !slices.Contains(keys, key) {
+		key = nearest.Of(name, keys)
+	}
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf("Did you mean %q? ", key)
+}
+
 // parseRule parses one rule. Keys of another rule type are dropped with a warning, because
 // they are not checked: a "min" in a contains rule has no effect. Unknown keys are errors,
 // because they may be misspelled.
@@ -105,20 +131,22 @@ func parseRule(at problem.SourceValue, report problem.Report) node {
 		case slices.ContainsFunc(ruleTypes, func(other ruleType) bool { return other.reads(name) }):
 			found = report.Warn
 		}
-		found(at.Member(name), "Remove it; "+t.name+" reads "+strings.Join(keys, " and ")+".",
+		found(at.Member(name), cmp.Or(t.meant(name), "Remove it; ")+t.name+" reads "+strings.Join(keys, " and ")+".",
 			"key %q has no effect in a rule of type %s", name, t.name)
 	}
-	// The message may be empty but must be present: a missing one is often a misspelled key.
+	// A rule without a message is the same as one with an empty message.
 	message := at.Member("message")
-	report.Expect(message, canon.String, "Describe in one sentence what is missing when the rule fails.",
-		`a validation rule needs "message", a string`)
+	if at.Has("message") {
+		report.Expect(message, canon.String, "Describe in one sentence what is missing when the rule fails.",
+			`"message" of a validation rule must be a string`)
+	}
 	var n node
 	if at.Has("condition") {
 		n.when, _ = condition.Parse(at.Member("condition"), report)
 	}
 	n.rule = t.parse(at, report)
 	n.rule.message = message.Value.Text()
-	n.rule.value = n.rule.value.With("type", kind.Value).With("message", message.Value)
+	n.rule.value = n.rule.value.With("type", kind.Value).With("message", canon.OfString(message.Value.Text()))
 	return n
 }
 

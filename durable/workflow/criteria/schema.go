@@ -25,9 +25,9 @@ func (t ruleType) schema(condition string) canon.Value {
 		"type":      shape.JSONOf("const", t.name),
 		"condition": shape.JSONOf("$ref", condition),
 		"message": shape.Keywords{"type": "string",
-			"description": "The message shown when the rule fails; if empty, the rule itself is described"}.Value(),
+			"description": "The message shown when the rule fails; without one, the rule itself is described"}.Value(),
 	}
-	required := []string{"type", "message"}
+	required := []string{"type"}
 	var one []shape.Keywords
 	for _, key := range t.keys {
 		properties[key.name] = key.schema.Value()
@@ -37,7 +37,7 @@ func (t ruleType) schema(condition string) canon.Value {
 		one = append(one, shape.Keywords{"required": []string{key.name}})
 	}
 	form := shape.Closed(properties, required...)
-	if len(required) == 2 { // one of the keys is needed
+	if len(required) == 1 { // one of the keys is needed
 		form["anyOf"] = one
 	}
 	return form.Value()

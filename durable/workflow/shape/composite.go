@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -88,7 +89,32 @@ type Object struct {
 	Fields []Field // in the order of the schema
 	// Open accepts further keys: for a description without effect, in which nothing can be lost.
 	Open bool
+	// Hints are the keys that authors write for others of this format, in lower case and without
+	// - and _. None of them is a key of Fields.
+	Hints map[string]Hint
 }
+
+// Hint is what an author meant by a key that the object does not have.
+type Hint struct {
+	// Key is the key of the object that takes the same value, "" if none does. The value is then
+	// checked under that name, so that a wrong name does not hide what is wrong below it.
+	Key string
+	Fix string // what to type instead; "": the key of that name
+}
+
+// Meant returns a Hint for another name of a key that takes the same value.
+func Meant(key string) Hint { return Hint{Key: key} }
+
+// text returns the correction.
+func (h Hint) text() string {
+	if h.Fix == "" {
+		return fmt.Sprintf("Write %q.", h.Key)
+	}
+	return h.Fix
+}
+
+// hintName is the spelling of a key in Hints.
+var hintName = strings.NewReplacer("-", "", "_", "")
 
 // ObjectOf returns an Object with these fields.
 func ObjectOf(what string, fields ...Field) Object { return Object{What: what, Fields: fields} }
@@ -97,7 +123,8 @@ func ObjectOf(what string, fields ...Field) Object { return Object{What: what, F
 func (s Object) Want() string { return "an object that describes " + s.What }
 
 // Check reports missing keys and unknown keys. Unknown keys are errors because they would
-// be ignored silently; most are typing errors, so the nearest known key is suggested.
+// be ignored silently; most are typing errors or names of another format, so the key that was
+// meant is suggested.
 //
 // The first UnknownKeysMax unknown keys of an object are reported, and the rest counted in one
 // problem.
@@ -113,9 +140,8 @@ func (s Object) CheckMore(at problem.SourceValue, more int, report problem.Repor
 		return
 	}
 	known := make(map[string]Shape, len(s.Fields))
-	var keys []string
 	for _, f := range s.Fields {
-		known[f.Name], keys = f.Shape, append(keys, f.Name)
+		known[f.Name] = f.Shape
 		if f.Required && !at.Has(f.Name) {
 			report.Error(at, fmt.Sprintf("Add %q: %s.", f.Name, f.Shape.Want()), "%s lacks %q", s.What, f.Name)
 		}
@@ -132,13 +158,36 @@ func (s Object) CheckMore(at problem.SourceValue, more int, report problem.Repor
 			}
 		} else {
 			last = at.Member(name)
-			report.Error(last, nearest.Suggest(name, keys, "Did you mean %q?", "Remove it."),
-				"%s has no key %q", s.What, reason.Clip(name, limits.MessageBytesMax))
+			hint, _ := s.Meant(name)
+			report.Error(last, hint.text(), "%s has no key %q", s.What, reason.Clip(name, limits.MessageBytesMax))
+			if inner, ok := known[hint.Key]; ok && !at.Has(hint.Key) {
+				inner.Check(last, report)
+			}
 		}
 	}
 	if more > 0 {
 		report.Error(last, "Remove them.", "%s has %d more keys that are not known", s.What, more)
 	}
+}
+
+// keysListed is the number of keys up to which an object's keys are listed in a correction.
+const keysListed = 12
+
+// Meant returns what to type instead of an unknown key, and the known keys: what the table of hints
+// says, the nearest known key, or otherwise which keys there are.
+func (s Object) Meant(name string) (Hint, []string) {
+	var keys []string
+	for _, f := range s.Fields {
+		keys = append(keys, f.Name)
+	}
+	if hint, ok := s.Hints[hintName.Replace(strings.ToLower(name))]; ok {
+		return hint, keys
+	}
+	otherwise := "Remove it."
+	if n := len(keys); n > 0 && n <= keysListed {
+		otherwise = "Remove it; known keys: " + strings.Join(keys, ", ") + "."
+	}
+	return Hint{Fix: nearest.Suggest(name, keys, "Did you mean %q?", otherwise)}, keys
 }
 
 // Dictionary is an object whose keys the author chooses.

@@ -116,8 +116,8 @@ type ByTag struct {
 // Want returns the objects in words.
 func (s ByTag) Want() string { return s.Text }
 
-// Check applies the shape that the tag selects. An unknown tag is the only problem
-// reported for an object, since its other members cannot be checked.
+// Check applies the shape that the tag selects. Beside an unknown tag the other members are
+// checked by the case of the nearest tag, or else of no tag.
 func (s ByTag) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
@@ -127,10 +127,27 @@ func (s ByTag) Check(at problem.SourceValue, report problem.Report) {
 	inner, ok := s.Cases[tag.Value.Text()]
 	if !ok || at.Has(s.Key) && tag.Value.Text() == "" {
 		s.unknown(tag, report)
-		return
+		// The case of no tag is tried only where it is about keys: another one would repeat the complaint.
+		nearest := s.Nearest(tag.Value.Text())
+		if inner, ok = s.Cases[nearest]; !ok {
+			return
+		}
+		if _, keyed := inner.(Object); nearest == "" && !keyed {
+			return
+		}
+		all := report
+		report = func(p problem.Problem) {
+			// The case complains about the tag too, at its place or that it is no key.
+			if p.Pointer != tag.Pointer {
+				all(p)
+			}
+		}
 	}
 	inner.Check(at, report)
 }
+
+// Nearest returns the known tag that an unknown one is most similar to, "" if none is.
+func (s ByTag) Nearest(tag string) string { return nearest.Of(tag, Names(s.Cases)) }
 
 // unknown reports an unknown tag. Where the tag is optional and no known one is similar,
 // the suggestion is to remove it.

@@ -97,7 +97,7 @@ func TestShapes(t *testing.T) {
 		{pair, `7`, `/at: expected an object that describes a pair, got number | Write an object that describes a pair.`},
 		{pair, `{"right": true}`, `/at: a pair lacks "left" | Add "left": a string that is not empty.`},
 		{pair, `{"left": "x", "rigth": true}`, `/at/rigth: a pair has no key "rigth" | Did you mean "right"?`},
-		{pair, `{"left": "x", "a/b~c": true}`, `/at/a~1b~0c: a pair has no key "a/b~c" | Remove it.`},
+		{pair, `{"left": "x", "a/b~c": true}`, `/at/a~1b~0c: a pair has no key "a/b~c" | Remove it; known keys: left, right.`},
 
 		{Object{What: "a note", Open: true, Fields: pair.Fields}, `{"left": "x", "more": {"deep": 1}}`, ``},
 		{Object{What: "a note", Open: true, Fields: pair.Fields}, `{"right": 1, "more": 2}`,

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/hoststep"
+	"github.com/waybill/waybill/durable/workflow/keyhints"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
@@ -37,7 +38,7 @@ func (anyStep) Check(at problem.SourceValue, report problem.Report) { stepShape.
 
 // standardShape is a plain step: its prompt, the output it requires, and the condition
 // under which it runs.
-var standardShape = object{What: "a step", Fields: []field{
+var standardShape = object{What: "a step", Hints: keyhints.Step, Fields: []field{
 	need("id", stepID),
 	need("title", title),
 	// One of prompt, promptBlocks and promptRef, or an action; promptFragments add to each.
@@ -77,7 +78,7 @@ var standardShape = object{What: "a step", Fields: []field{
 	may("requireConfirmation", confirmationShape),
 	may("runCondition", conditional{}),
 	// The compiler replaces the step by those of the template.
-	may("templateCall", object{What: "a template call", Fields: []field{
+	may("templateCall", object{What: "a template call", Hints: keyhints.TemplateCall, Fields: []field{
 		need("templateId", title),
 		may("args", anyObject),
 	}}),
@@ -95,7 +96,7 @@ var contractRef = text{Min: 1, Pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-
 
 // contractShape refers to a contract pack. Workflows cannot contain schemas of their own
 // (docs/design.md#authoring).
-var contractShape = object{What: "an output contract", Fields: []field{
+var contractShape = object{What: "an output contract", Hints: keyhints.Contract, Fields: []field{
 	need("contractRef", contractRef),
 	may("required", boolean),
 }}
@@ -123,7 +124,7 @@ var gateShape = object{What: "a confirmation", Fields: []field{
 }}
 
 // approvalShape is a gate that people approve (docs/design.md#decisions).
-var approvalShape = object{What: "an approval", Fields: []field{
+var approvalShape = object{What: "an approval", Hints: keyhints.Approval, Fields: []field{
 	need("kind", text{}),
 	may("approvers", list{Of: approverName, Min: 1, Max: limits.ApproversMax, Unique: true}),
 	may("condition", conditional{}),
@@ -150,10 +151,10 @@ var noNUL = pattern.New(`^[^\x00]*$`)
 // (docs/design.md#commands-and-trust), a wait (docs/design.md#waiting), or a function of the HTTP host
 // (package hoststep). Arguments are passed unchanged; no shell interprets them.
 var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
-	Cases: map[string]shape.Shape{hoststep.Action: hoststep.Shape, WaitAction: waitShape, CommandAction: object{What: "a command", Fields: []field{
+	Cases: map[string]shape.Shape{hoststep.Action: hoststep.Shape, WaitAction: waitShape, CommandAction: object{What: "a command", Hints: keyhints.Command, Fields: []field{
 		need("kind", oneOf(CommandAction)),
 		argvField, cwdField, envField, timeoutField,
-		may("retry", object{What: "a retry", Fields: []field{
+		may("retry", object{What: "a retry", Hints: keyhints.Retry, Fields: []field{
 			need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),
 			may("backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}),
 		}}),
@@ -175,7 +176,7 @@ var (
 )
 
 // checkShape is a command that proves something when a step is handed in (docs/design.md#checks).
-var checkShape = object{What: "a check", Fields: []field{
+var checkShape = object{What: "a check", Hints: keyhints.Check, Fields: []field{
 	need("id", text{Min: 1, Max: limits.StepIDBytesMax, Pattern: pattern.New(`^[a-z0-9_-]+$`),
 		Like: "an id of lowercase letters, digits, _ and -"}),
 	argvField, cwdField, envField, timeoutField,

@@ -3,6 +3,8 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -91,7 +93,7 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 	}
 	r.checkStepID(at)
 	r.checkReachability(at)
-	switch at.Member("type").Value.Text() {
+	switch stepType(at) {
 	case "":
 		r.checkPrompt(at)
 		r.checkOutputs(at)
@@ -114,6 +116,16 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 		r.checkSequence(r.named.bodyOf(at), inner)
 		r.outer = r.outer[:len(r.outer)-1]
 	}
+}
+
+// stepType returns the type by which a step is checked: its own, or the one that an unknown type is
+// most similar to, so that a typing error hides nothing else.
+func stepType(at problem.SourceValue) string {
+	own := at.Member("type").Value.Text()
+	if _, known := stepShape.Cases[own]; known {
+		return own
+	}
+	return stepShape.Nearest(own)
 }
 
 // checkStepID checks the alphabet and uniqueness of a step id. Ids become parts of keys in
@@ -189,10 +201,18 @@ func (r *stepRules) checkPrompt(at problem.SourceValue) {
 				"a step has a %s or %s, not both: it would not be clear what is shown", given[0], key)
 		}
 	case len(given) == 1, at.Has("action"), at.Has("promptFragments"):
+	case slices.ContainsFunc(at.Names(), meansPrompt): // the unknown key is the problem
 	default:
 		r.report.Error(at, `Add "prompt": what is to be done.`,
 			"a step needs a prompt, promptBlocks or an action, got none")
 	}
+}
+
+// meansPrompt reports an unknown key of a step whose correction is a prompt or an action.
+func meansPrompt(name string) bool {
+	hint, keys := standardShape.Meant(name)
+	return !slices.Contains(keys, name) && slices.ContainsFunc([]string{"prompt", "promptBlocks", "promptRef", "action"},
+		func(key string) bool { return hint.Key == key || strings.Contains(hint.Fix, strconv.Quote(key)) })
 }
 
 // checkOutputs reports contradictory requirements for notes and output. It warns of audit
