@@ -35,7 +35,7 @@ var layers = []layer{
 	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported",
 		"durable/store/retention", "durable/store/doctor", "durable/store/sources", "durable/store/httpkeys"}},
 	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/commandlint", "durable/workflow/nearest", "durable/workflow/yaml"}},
-	{"workflow", []string{"durable/workflow/shape", "durable/workflow/starter"}},
+	{"workflow", []string{"durable/workflow/places", "durable/workflow/shape", "durable/workflow/starter"}},
 	{"workflow", []string{"durable/workflow/condition", "durable/workflow/contract", "durable/workflow/criteria", "durable/workflow/hoststep", "durable/workflow/keyhints"}},
 	{"workflow", []string{"durable/workflow/placeholder"}},
 	{"workflow", []string{"durable/workflow/promptref"}},

@@ -19,6 +19,7 @@ type ParseError struct {
 	Pointer string // RFC 6901 pointer of the value, "" for the whole document
 	Line    int    // 1-based, 0 where there is no text
 	Reason  string // one clause, without position
+	Column  int    // of the text, in characters from 1; 0 where it is not known
 }
 
 // Error returns the reason with pointer and line.
@@ -139,7 +140,12 @@ func (p *parser) fail(format string, args ...any) {
 	case p.exact:
 		p.err, p.ended = ErrNotCanonical, p.ended || p.pos >= len(p.text)
 	default:
-		p.err = &ParseError{Pointer: p.path.pointer(), Line: p.line, Reason: fmt.Sprintf(format, args...)}
+		err := &ParseError{Pointer: p.path.pointer(), Line: p.line, Reason: fmt.Sprintf(format, args...)}
+		// The line of an earlier part of the text has no column.
+		if before := p.text[:p.pos]; strings.Count(before, "\n") == p.line-1 {
+			err.Column = utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+		}
+		p.err = err
 	}
 }
 

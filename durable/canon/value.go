@@ -207,11 +207,11 @@ func (v Value) strict(path valuePath, depth int) error {
 		return nil
 	}
 	if len(path) == depth {
-		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("nested deeper than %d levels", depth)}
+		return &ParseError{Pointer: path.pointer(), Line: v.Line(), Reason: fmt.Sprintf("nested deeper than %d levels", depth)}
 	}
 	if i, j, ok := caseCollision(v.keys); ok {
-		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("keys %q and %q differ only in case", v.keys[i],
-			v.keys[j])}
+		return &ParseError{Pointer: path.pointer(), Line: v.Line(), Reason: fmt.Sprintf("keys %q and %q differ only in case",
+			v.keys[i], v.keys[j])}
 	}
 	for i, item := range v.list {
 		where := pathStep{item: i}

@@ -64,12 +64,12 @@ type Report func(Problem)
 
 // Error reports that the value at p is not valid. fix says what to type instead, "" for nothing.
 func (r Report) Error(p SourceValue, fix, format string, args ...any) {
-	r(Problem{p.Pointer, p.Value.Line(), Error, fmt.Sprintf(format, args...), fix})
+	r(Problem{Pointer: p.Pointer, Line: p.Value.Line(), Severity: Error, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 // Warn reports a value at p that is valid, and probably not what the author meant.
 func (r Report) Warn(p SourceValue, fix, format string, args ...any) {
-	r(Problem{p.Pointer, p.Value.Line(), Warning, fmt.Sprintf(format, args...), fix})
+	r(Problem{Pointer: p.Pointer, Line: p.Value.Line(), Severity: Warning, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 // Expect reports an error unless the value at p is of a kind, and returns whether it is. What was

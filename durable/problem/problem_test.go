@@ -51,7 +51,7 @@ func TestReports(t *testing.T) {
 	if !HasErrors(found) {
 		t.Error("HasErrors does not find the error")
 	}
-	if found[1] != (Problem{"/x", 7, Error, "e 2", "fix e"}) {
+	if found[1] != (Problem{Pointer: "/x", Line: 7, Severity: Error, Message: "e 2", Fix: "fix e"}) {
 		t.Errorf("got %+v", found[1])
 	}
 	Sort(found)

@@ -58,8 +58,8 @@ written.`,
 			}
 			if e.Valid() {
 				src, _ := source.Parse(e.Ref, e.Kind, e.Data)
-				e.Problems = append(slices.Clone(e.Problems), faults.Problems(unfilled.Check(src, e.Compiled))...)
-				problem.Sort(e.Problems)
+				more := faults.Problems(unfilled.Check(src, e.Compiled))
+				e.Problems = source.Locate(e.Ref, e.Data, append(slices.Clone(e.Problems), more...))
 			}
 			doc := document.Validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(),
 				WorkflowHash: e.Compiled.Hash(), Problems: e.Problems}
@@ -78,8 +78,8 @@ written.`,
 // validateGCPercent is the growth of the heap, in percent, after which it is collected.
 const validateGCPercent = 60
 
-// showValidation prints the problems in the order of the file, each with its line, pointer and
-// correction, and a last line with the totals. name is the argument as typed.
+// showValidation prints the problems in the order of the file, each with its line and column, pointer
+// and correction, and a last line with the totals. name is the argument as typed.
 func showValidation(p *page.Page, name string, e catalog.Entry) {
 	// Errors and warnings are printed in the same form and counted separately.
 	counts := map[problem.Severity]int{}
@@ -92,7 +92,7 @@ func showValidation(p *page.Page, name string, e catalog.Entry) {
 		// A problem without a pointer is about the file as a whole.
 		where := cmp.Or(f.Pointer, "the file")
 		if f.Line > 0 {
-			where = "line " + page.Itoa(f.Line) + ", " + where
+			where = "line " + f.Position() + ", " + where
 		}
 		p.Line("%s at %s", word, page.OneLine(where))
 		p.Text("  ", f.Message)

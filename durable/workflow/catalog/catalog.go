@@ -105,8 +105,7 @@ func (f parsed) compile(with compile.Library) Entry {
 		Version: src.Root.Member("version").Value.Text(), Problems: f.problems}
 	if src.Valid {
 		compiled, more := compile.Compile(src, with)
-		e.Compiled, e.Problems = compiled, append(e.Problems, more...)
-		problem.Sort(e.Problems)
+		e.Compiled, e.Problems = compiled, source.Locate(f.Ref, f.Data, append(e.Problems, more...))
 	}
 	e.Problems = faults.Problems(e.Problems) // they quote the file
 	switch e.IDStatus = source.IDStatus(e.ID); e.IDStatus {

@@ -83,7 +83,7 @@ func (e Entry) Usable() error {
 	errs := e.Errors()
 	first := errs[0].Message
 	if at := errs[0]; at.Pointer != "" && at.Line > 0 {
-		first = fmt.Sprintf("%s, line %d: %s", at.Pointer, at.Line, at.Message)
+		first = fmt.Sprintf("%s, line %s: %s", at.Pointer, at.Position(), at.Message)
 	}
 	if len(errs) > 1 {
 		first += fmt.Sprintf(" (and %d more)", len(errs)-1)
@@ -97,7 +97,11 @@ func (e Entry) Usable() error {
 	// Details are plain data, because package fault does not depend on package problem.
 	list := make([]any, 0, len(errs))
 	for _, p := range errs[:min(len(errs), problemsMax)] {
-		list = append(list, map[string]any{"pointer": p.Pointer, "line": p.Line, "message": p.Message, "fix": p.Fix})
+		one := map[string]any{"pointer": p.Pointer, "line": p.Line, "message": p.Message, "fix": p.Fix}
+		if p.Column > 0 {
+			one["column"] = p.Column
+		}
+		list = append(list, one)
 	}
 	return f.With("problems", list)
 }

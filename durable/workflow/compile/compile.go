@@ -39,9 +39,7 @@ func FileWith(name string, kind source.SourceKind, data []byte, with Library) (s
 		return src, Compiled{}, found
 	}
 	c, more := Compile(src, with)
-	found = append(found, more...)
-	problem.Sort(found)
-	return src, c, found
+	return src, c, source.Locate(name, data, append(found, more...))
 }
 
 // Compile compiles a valid source; the result depends on the arguments only. It reports the

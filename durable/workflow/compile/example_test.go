@@ -45,6 +45,6 @@ func ExampleFile_problems() {
 	// line 1, "", error: a workflow lacks "name". Add "name": a string of 1 to 128 characters.
 	// line 1, "/id", warning: workflow id "tea" has no namespace; it works, but other files may use the same id. Write "project.tea".
 	// line 1, "/nme", error: a workflow has no key "nme". Did you mean "name"?
-	// line 2, "/steps/0/id", error: expected a step id of lowercase letters, digits, _ and -, got "Boil!". Write "boil".
 	// line 2, "/version", error: expected a semantic version such as "0.1.0", got "1". Write a semantic version such as "0.1.0".
+	// line 2, "/steps/0/id", error: expected a step id of lowercase letters, digits, _ and -, got "Boil!". Write "boil".
 }

@@ -96,7 +96,7 @@ func TestGoldenProblems(t *testing.T) {
 		}
 		var text strings.Builder
 		for _, p := range found {
-			fmt.Fprintf(&text, "%d %s %s: %s | %s\n", p.Line, p.Pointer, p.Severity, p.Message, p.Fix)
+			fmt.Fprintf(&text, "%d:%d %s %s: %s | %s\n", p.Line, p.Column, p.Pointer, p.Severity, p.Message, p.Fix)
 		}
 		golden(t, name+".want", text.String())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow/places"
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
@@ -24,20 +25,26 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 	rest := excess{}
 	root, err := read(name, data, &rest)
 	if err != nil {
-		var found collector
-		at := problem.SourceValue{}
+		found := Problem{Severity: problem.Error, Fix: "Correct the text there; the rest of the file was not read."}
 		// A ParseError has a place; other errors concern the whole file.
 		var pe *canon.ParseError
 		if errors.As(err, &pe) {
-			at.Pointer, at.Value = pe.Pointer, at.Value.AtLine(pe.Line)
+			found.Pointer, found.Line, found.Column = pe.Pointer, pe.Line, pe.Column
 			err = errors.New(pe.Reason)
 		}
-		problem.Report(found.add).
-			Error(at, "Correct the text there; the rest of the file was not read.", "the file cannot be read: %s",
-				reason.Truncate(err.Error(), limits.MessageBytesMax))
-		return Source{Kind: kind}, found.list()
+		found.Message = "the file cannot be read: " + reason.Truncate(err.Error(), limits.MessageBytesMax)
+		return Source{Kind: kind}, []Problem{found}
 	}
-	return of(kind, problem.SourceValue{Value: root}, rest)
+	src, found := of(kind, problem.SourceValue{Value: root}, rest)
+	if rest.values > 0 {
+		return src, found // places of a file that is not read whole are those of its values
+	}
+	return src, Locate(name, data, found)
+}
+
+// Locate returns problems of a file that Parse has read with the places of their keys in its text.
+func Locate(name string, data []byte, found []Problem) []Problem {
+	return places.Locate(data, isJSON(name, data), found)
 }
 
 // excess is what a file holds beyond the values that are read of it.
@@ -190,15 +197,13 @@ func read(name string, data []byte, rest *excess) (canon.Value, error) {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)
 	}
 	parse, first, n := yaml.Parse, yaml.ParseFirst, yaml.CountValues
-	start := bytes.TrimLeft(data, " \t\r\n")
-	ext := strings.ToLower(path.Ext(name))
-	if ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{' {
+	if isJSON(name, data) {
 		parse, first, n = canon.Parse, canon.ParseFirst, canon.CountValues
 	}
 	if values := n(data); values > limits.WorkflowValuesMax {
 		rest.values, rest.line = values, lineOf(data, n, limits.WorkflowValuesMax)
 		root, err := first(data, partMax, rest.more)
-		if err != nil && ext != ".json" {
+		if err != nil && strings.ToLower(path.Ext(name)) != ".json" {
 			// The cut may be the cause.
 			err = &canon.ParseError{Line: rest.line,
 				Reason: fmt.Sprintf("it has up to %d values, at most %d are accepted", values, limits.WorkflowValuesMax)}
@@ -206,6 +211,14 @@ func read(name string, data []byte, rest *excess) (canon.Value, error) {
 		return root, err
 	}
 	return parse(data)
+}
+
+// isJSON reports the language of a file: that of its extension, or JSON for a text that begins with a
+// brace.
+func isJSON(name string, data []byte) bool {
+	start := bytes.TrimLeft(data, " \t\r\n")
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{'
 }
 
 // lineOf returns the 1-based line of a text up to whose end count finds more than most values.

@@ -256,6 +256,7 @@ func TestOfInsideDocument(t *testing.T) {
 		t.Fatalf("alone %v, inside %v", alone, inside)
 	}
 	for i := range alone {
+		alone[i].Column = 0 // the text of the document around it is not known to Of
 		if alone[i].Pointer = "/workflows/0" + alone[i].Pointer; alone[i] != inside[i] {
 			t.Errorf("got %v, want %v", inside[i], alone[i])
 		}

@@ -36,7 +36,8 @@ func (w *writer) fail(n *yaml.Node, format string, args ...any) error {
 	for _, token := range w.path {
 		at.WriteString("/" + canon.EscapePointer(token))
 	}
-	return &canon.ParseError{Pointer: at.String(), Line: max(n.Line, 1), Reason: fmt.Sprintf(format, args...)}
+	return &canon.ParseError{Pointer: at.String(), Line: max(n.Line, 1), Column: n.Column,
+		Reason: fmt.Sprintf(format, args...)}
 }
 
 // moveTo appends newlines until the output is on the given line. Line numbers of YAML nodes

@@ -10,6 +10,7 @@ package yaml
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -39,7 +40,12 @@ func Parse(data []byte) (canon.Value, error) {
 	if err := w.node(root); err != nil {
 		return canon.Value{}, err
 	}
-	return canon.Parse(w.out)
+	v, err := canon.Parse(w.out)
+	var pe *canon.ParseError
+	if errors.As(err, &pe) {
+		pe.Column = 0 // that of the JSON text
+	}
+	return v, err
 }
 
 // CountValues returns how many values a YAML text holds, at most, without parsing it: every
