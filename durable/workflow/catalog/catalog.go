@@ -106,6 +106,8 @@ func (f parsed) compile(with compile.Library) Entry {
 	if src.Valid {
 		compiled, more := compile.Compile(src, with)
 		e.Compiled, e.Problems = compiled, source.Locate(f.Ref, f.Data, append(e.Problems, more...))
+	} else if more := compile.UnknownNames(src, with); len(more) > 0 {
+		e.Problems = source.Locate(f.Ref, f.Data, append(e.Problems, more...))
 	}
 	e.Problems = faults.Problems(e.Problems) // they quote the file
 	switch e.IDStatus = source.IDStatus(e.ID); e.IDStatus {

@@ -145,7 +145,7 @@ type Named struct {
 func (n Named) Compile() (Entry, error) {
 	file := parse([]File{n.File})[0]
 	refs := compile.ReferencesOf(file.src)
-	if !file.src.Valid || len(refs.Routines) == 0 && !refs.Prompts {
+	if len(refs.Routines) == 0 && (!refs.Prompts || !file.src.Valid) {
 		return file.compile(compile.Library{Bindings: n.Bindings}), nil
 	}
 	beside, err := n.Beside()

@@ -200,3 +200,62 @@ func wantProblem(t *testing.T, o Library, more, steps string, words ...string) {
 		t.Errorf("%s %s: no error has %q in\n%s", more, steps, words, strings.Join(problems(found), "\n"))
 	}
 }
+
+// TestUnknownNamesBesideErrors: errors of the file do not hide names that do not resolve, and a name is
+// reported once.
+func TestUnknownNamesBesideErrors(t *testing.T) {
+	const text = `{"id": "project.a", "name": "A", "description": "d", "version": "0.1.0", "nme": 1, "features": ["wr.features.x"],
+ "steps": [{"id": "a", "title": "A", "prompt": "p", "output": {"contractRef": "wr.contracts.loop_contro"}},
+  {"id": "b", "title": "B", "promptBlocks": {"goal": [{"kind": "ref", "refId": "wr.refs.nope"}]}},
+  {"id": "c", "type": "loop", "title": "C", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [
+   {"id": "d", "title": "D", "templateCall": {"templateId": "wr.templates.routine.none"}},
+   {"id": "e", "title": "E", "templateCall": {"templateId": "wr.templates.capability_prob"}}]}]}`
+	_, _, found := File("a.json", source.SourceProject, []byte(text))
+	var got []string
+	for _, p := range found {
+		got = append(got, p.Position()+" "+p.Message)
+	}
+	want := []string{`1:74 a workflow has no key "nme"`, `1:97 feature "wr.features.x" does not exist`,
+		`2:64 contract "wr.contracts.loop_contro" does not exist`, `3:71 reference "wr.refs.nope" does not exist`,
+		`5:47 routine "none" does not exist`, `6:47 template "wr.templates.capability_prob" does not exist`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	valid := strings.Replace(text, `"nme": 1, `, "", 1)
+	if _, _, again := File("a.json", source.SourceProject, []byte(valid)); len(again) != len(found)-1 {
+		t.Errorf("a valid file has %+v", again)
+	}
+}
+
+// TestSpellings: each pair of spellings compiles to the same document.
+func TestSpellings(t *testing.T) {
+	const head = `{"id": "project.a", "name": "A", "description": "d", "version": "0.1.0", "steps": [`
+	const call = `"title": "C", "templateCall": {"templateId": "wr.templates.routine.look", "args": {"what": "x"}}`
+	routine := `{"id": "routine-look", "name": "R", "description": "d", "version": "0.1.0",
+		"steps": [{"id": "see", "title": "See", "prompt": "Look at {what}."}]}`
+	src, _ := source.Parse("r.json", source.SourceUser, []byte(routine))
+	with := Library{Routines: []Routines{{src.ID: src}}}
+	for _, pair := range [][2]string{
+		{`{"id": "a", "title": "A", "prompt": "p", "output": {"contractRef": "wr.contracts.loop_control"}}`,
+			`{"id": "a", "title": "A", "prompt": "p", "outputContract": {"contractRef": "wr.contracts.loop_control"}}`},
+		{`{"id": "a", "title": "A", "prompt": "p", "output": {"contractRef": "wr.contracts.review_verdict", "required": false}}`,
+			`{"id": "a", "title": "A", "prompt": "p", "outputContract": {"contractRef": "wr.contracts.review_verdict", "required": false}}`},
+		{`{"id": "c", "type": "template_call", ` + call + `}`, `{"id": "c", ` + call + `}`},
+		{`{"id": "c", "type": "template_call", "requireConfirmation": true, "runCondition": {"var": "a"}, ` + call + `}`,
+			`{"id": "c", "requireConfirmation": true, "runCondition": {"var": "a"}, ` + call + `}`},
+		{`{"id": "a", "title": "A", "prompt": "p", "validationCriteria": {"type": "contains", "value": "Findings"}}`,
+			`{"id": "a", "title": "A", "prompt": "p", "validationCriteria": {"type": "contains", "value": "Findings", "message": ""}}`},
+	} {
+		var docs [2]string
+		for i, step := range pair {
+			_, c, found := FileWith("a.json", source.SourceProject, []byte(head+step+`]}`), with)
+			if len(found) > 0 {
+				t.Errorf("%s: %+v", step, found)
+			}
+			docs[i] = string(c.Bytes())
+		}
+		if docs[0] != docs[1] || docs[0] == "" {
+			t.Errorf("%s\nand %s\ncompile to\n%s\n%s", pair[0], pair[1], docs[0], docs[1])
+		}
+	}
+}

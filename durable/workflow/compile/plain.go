@@ -31,7 +31,7 @@ func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	}
 	u.prompt(&out, s)
 	out.PromptFragments = u.fragments(s.At.Member("promptFragments"))
-	out.OutputContract = u.outputContract(s.At.Member("outputContract"))
+	out.OutputContract = u.outputContract(source.ContractAt(s.At))
 	u.assess(&out, s)
 	if rules := s.At.Member("validationCriteria"); rules.Value.Len() > 0 { // an empty list has no rules
 		c, _ := criteria.Parse(rules, func(problem.Problem) {}) // package source reports the problems

@@ -22,7 +22,7 @@ var (
 	// acceptedMembers have an effect or are ignored deliberately. Any other member is lost,
 	// which is a warning: existing files were written for an engine that drops them too.
 	acceptedMembers = []string{"hasValidation", "id", "modelTier", "notesOptional", "requireConfirmation",
-		"runCondition", "templateCall", "title"}
+		"runCondition", "templateCall", "title", "type"}
 	// rejectedMembers are keys of Waybill, which existing files do not have; losing one
 	// would weaken what the author requires, so they are an error.
 	rejectedMembers = []string{"inputs", "notesRequired"}

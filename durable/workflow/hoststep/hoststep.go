@@ -70,7 +70,7 @@ func (s Step) Check() (err error) {
 }
 
 // others are the members of a step that a person, an agent or a command would have to hand in.
-var others = []string{"assessmentRefs", "checks", "notesRequired", "outputContract", "validationCriteria"}
+var others = []string{"assessmentRefs", "checks", "notesRequired", "output", "outputContract", "validationCriteria"}
 
 // CheckStep reports the members beside a host step that nothing could fulfil, and a delay that is
 // given twice.

@@ -257,6 +257,15 @@ var (
 		as(meant("templateId"), "template", "id", "routine"),
 		as(meant("args"), "arguments", "params", "with", "inputs"),
 	)
+	// TemplateCallStep: a step of type template_call.
+	TemplateCallStep = hintsOf(
+		as(use(`Move it into "templateCall".`), "templateid", "template", "args", "with"),
+		as(meant("runCondition"), "if", "when", "condition"),
+		as(meant("title"), "name"),
+		as(useApproval, "requireapproval", "approval"),
+		as(use(`Write it into the routine, or into a step beside the "templateCall".`),
+			"prompt", "inputs", "notesrequired", "output", "outputcontract", "validationcriteria"),
+	)
 	// Function: a function definition.
 	Function = hintsOf(
 		as(meant("definition"), "body", "text", "description"),

@@ -23,7 +23,30 @@ var agentRole = text{Min: 10, Max: 1024}
 // stepShape is a step of the main sequence or of a loop's body, chosen by type. Without a
 // type it is a plain step. Loops nest.
 var stepShape = byTag{Key: "type", Text: "an object that describes a step", Cases: map[string]shape.Shape{
-	"": standardShape, "loop": loopShape, "parallel": parallelShape,
+	"": standardShape, "loop": loopShape, "parallel": parallelShape, templateCallType: templateCallShape,
+}}
+
+// templateCallType is the type that a step with a templateCall may have; it means the same without.
+const templateCallType = "template_call"
+
+// templateCallShape is a step of templateCallType: the keys that have an effect on the steps of the
+// template, and those that are ignored.
+var templateCallShape = object{What: "a template call step", Hints: keyhints.TemplateCallStep, Fields: []field{
+	need("id", stepID),
+	need("type", oneOf(templateCallType)),
+	need("title", title),
+	need("templateCall", callShape),
+	may("hasValidation", boolean),
+	may("modelTier", modelTier),
+	may("notesOptional", boolean),
+	may("requireConfirmation", confirmationShape),
+	may("runCondition", conditional{}),
+}}
+
+// callShape names a template and its arguments. The compiler replaces the step by those of the template.
+var callShape = object{What: "a template call", Hints: keyhints.TemplateCall, Fields: []field{
+	need("templateId", title),
+	may("args", anyObject),
 }}
 
 // anyStep refers to stepShape from within its own table: a Go variable cannot be used in
@@ -73,15 +96,12 @@ var standardShape = object{What: "a step", Hints: keyhints.Step, Fields: []field
 	may("modelTier", modelTier),
 	may("notesOptional", boolean),
 	may("notesRequired", boolean),
+	may("output", contractShape),
 	may("outputContract", contractShape),
 	may("outputs", outputsShape),
 	may("requireConfirmation", confirmationShape),
 	may("runCondition", conditional{}),
-	// The compiler replaces the step by those of the template.
-	may("templateCall", object{What: "a template call", Hints: keyhints.TemplateCall, Fields: []field{
-		need("templateId", title),
-		may("args", anyObject),
-	}}),
+	may("templateCall", callShape),
 	may("validationCriteria", validation{}),
 	may("verification", object{What: "a verification", Open: true, Fields: []field{
 		may("command", text{Min: 1, Max: 1024}),

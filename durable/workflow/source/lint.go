@@ -138,7 +138,7 @@ type bodyTexts struct {
 // collectTexts adds the texts of a step and of the bodies nested in it. runCondition is
 // skipped: reading a variable there does not set it. depth bounds the recursion.
 func (r *stepRules) collectTexts(step problem.SourceValue, out *bodyTexts, depth int) {
-	for _, contract := range []problem.SourceValue{step.Member("outputContract"), step.Member("synthesis").
+	for _, contract := range []problem.SourceValue{ContractAt(step), step.Member("synthesis").
 		Member("outputContract")} {
 		out.decides = out.decides || contract.Member("contractRef").Value.Text() == LoopControlContract
 	}

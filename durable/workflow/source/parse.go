@@ -122,6 +122,9 @@ func (s *Source) place(list []problem.SourceValue, named namedBodies) ([]PlacedS
 		if err := cmp.Or(canon.Decode(at.Value, &step.Step), step.setAction()); err != nil {
 			return nil, err
 		}
+		if step.Type == templateCallType {
+			step.Type = ""
+		}
 		loop, ok := s.LoopAt(at)
 		if !ok {
 			continue

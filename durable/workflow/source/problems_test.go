@@ -88,6 +88,24 @@ func TestWorkflowKeys(t *testing.T) {
 	})
 }
 
+// TestSpellingsOfOthers: the keys of the two spellings are checked, and are not mixed.
+func TestSpellingsOfOthers(t *testing.T) {
+	const step = `, {"id": "a", "title": "A", `
+	checkRows(t, problem.Error, []row{
+		{"", step + `"prompt": "p", "output": {"contractRef": "wr.contracts.loop_control"}, "outputContract": {"contractRef": "wr.contracts.loop_control"}}`,
+			"/steps/1/output", "mean the same", "Keep one"},
+		{"", step + `"prompt": "p", "output": {"contract": "wr.contracts.loop_control", "contractRef": "wr.contracts.loop_control"}}`,
+			"/steps/1/output/contract", "an output contract has no key", `"contractRef"`},
+		{"", step + `"type": "template_call", "templateCall": {"templateId": "t"}, "prompt": "p"}`, "/steps/1/prompt",
+			`a template call step has no key "prompt"`, "into the routine"},
+		{"", step + `"type": "template_call", "templateCall": {"templateId": "t"}, "args": {}}`, "/steps/1/args",
+			"a template call step has no key", `Move it into "templateCall".`},
+		{"", step + `"type": "template_call"}`, "/steps/1", `a template call step lacks "templateCall"`, `Add "templateCall"`},
+		{"", step + `"action": {"kind": "wait", "for": "1h"}, "output": {"contractRef": "wr.contracts.loop_control"}}`,
+			"/steps/1/output", "has no output", "Move it"},
+	})
+}
+
 // gate is an assessment with the levels low and high.
 const gate = `{"id": "gate", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}`
 
@@ -95,8 +113,8 @@ func TestStepKeys(t *testing.T) {
 	checkRows(t, problem.Error, []row{
 		{"", `, 7`, "/steps/1", "an object that describes a step, got number", "Write"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "type": "step"}`, "/steps/1/type",
-			`"loop" or "parallel" or no type`, "Remove it"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "type": ""}`, "/steps/1/type", `"loop" or "parallel"`,
+			`"loop", "parallel" or "template_call" or no type`, "Remove it"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "type": ""}`, "/steps/1/type", `"loop", "parallel" or "template_call"`,
 			"Remove it"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "agentRoles": "x"}`, "/steps/1/agentRoles",
 			`a step has no key`, `"agentRole"`},
@@ -227,7 +245,7 @@ func TestLoopsAndParallels(t *testing.T) {
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "in", "title": "In"}]`), "/steps/1/body/0",
 			"needs a prompt", "prompt"},
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "in", "title": "In", "type": "zzz", "prompt": "p"}]`),
-			"/steps/1/body/0/type", `"loop" or "parallel" or no type, got "zzz"`, `write "loop"`},
+			"/steps/1/body/0/type", `"loop", "parallel" or "template_call" or no type, got "zzz"`, `write "loop"`},
 		{"", `, {"id": "p", "type": "parallel", "title": "P", "parallelDelegations": []}`,
 			"/steps/1/parallelDelegations", "at least 1", "Add"},
 		{"", `, {"id": "p", "type": "parallel", "title": "P", "parallelDelegations": [{"goal": "g"}]}`,

@@ -222,7 +222,10 @@ func (r *stepRules) checkOutputs(at problem.SourceValue) {
 		r.report.Error(at.Member("notesOptional"), "Remove one of the two.",
 			"notes cannot be both required and optional")
 	}
-	if at.Has("outputContract") && at.Has("validationCriteria") {
+	if at.Has("output") && at.Has("outputContract") {
+		r.report.Error(at.Member("output"), "Keep one of the two.", "output and outputContract mean the same")
+	}
+	if ContractAt(at).Has("contractRef") && at.Has("validationCriteria") {
 		r.report.Warn(at.Member("validationCriteria"), "Keep the contract, and remove the criteria.",
 			"outputContract and validationCriteria both define the required output; the contract takes precedence")
 	}

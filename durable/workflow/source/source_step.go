@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
 
@@ -44,6 +45,7 @@ type Step struct {
 	ModelTier      string      `json:"modelTier,omitzero"`
 	NotesOptional  bool        `json:"notesOptional,omitzero"`
 	NotesRequired  bool        `json:"notesRequired,omitzero"`
+	Output         canon.Value `json:"output,omitzero"`
 	OutputContract canon.Value `json:"outputContract,omitzero"`
 	// Outputs are the context keys that the command of the step sets, each with the place of
 	// its value: OutputStdout, or OutputJSONPrefix and a JSON pointer.
@@ -57,6 +59,14 @@ type Step struct {
 	ValidationCriteria  canon.Value `json:"validationCriteria,omitzero"`
 	Verification        canon.Value `json:"verification,omitzero"`
 	While               canon.Value `json:"while,omitzero"`
+}
+
+// ContractAt returns the place of a step's output contract, in either of its two spellings.
+func ContractAt(step problem.SourceValue) problem.SourceValue {
+	if step.Has("output") && !step.Has("outputContract") {
+		return step.Member("output")
+	}
+	return step.Member("outputContract")
 }
 
 // PromptBlocks is a prompt in named parts. The value of a part is a string, or a list of

@@ -88,7 +88,8 @@ var waitShape = object{What: "a wait", Hints: keyhints.Wait, Fields: []field{
 }}
 
 // notOfWaits are the members of a step that require something of its performer.
-var notOfWaits = []string{"assessmentRefs", "notesRequired", "outputContract", "requireConfirmation", "validationCriteria"}
+var notOfWaits = []string{"assessmentRefs", "notesRequired", "output", "outputContract", "requireConfirmation",
+	"validationCriteria"}
 
 // checkWait reports a wait that cannot be performed, and the members of its step that require
 // something of a performer: a wait is over by itself.
