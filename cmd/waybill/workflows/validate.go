@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/delegation"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/unfilled"
 )
@@ -44,8 +45,8 @@ func newValidate(a *cli.App) *cobra.Command {
 		Short: "Validate a workflow and list all problems",
 		Long: `Validate a workflow and list all its problems, each with place, message and correction.
 Exit status 0: the workflow can be run; 2: it cannot. Warnings do not change the exit
-status; placeholders that no input, loop or output fills are among them. Nothing is
-written.`,
+status; placeholders that no input, loop or output fills are among them, and prompts that
+ask for agents and leave open how. Nothing is written.`,
 		Example: "  waybill workflows validate ./release.yaml\n" +
 			"  waybill workflows validate ./release.yaml --json | jq .data.problems",
 		Args: cli.Exactly("FILE or ID"),
@@ -56,10 +57,13 @@ written.`,
 			if err != nil {
 				return err
 			}
-			if e.Valid() {
+			if e.Err == nil {
 				src, _ := source.Parse(e.Ref, e.Kind, e.Data)
-				more := faults.Problems(unfilled.Check(src, e.Compiled))
-				e.Problems = source.Locate(e.Ref, e.Data, append(slices.Clone(e.Problems), more...))
+				advice := delegation.Check(src.Root)
+				if e.Valid() {
+					advice = append(advice, unfilled.Check(src, e.Compiled)...)
+				}
+				e.Problems = source.Locate(e.Ref, e.Data, append(slices.Clone(e.Problems), faults.Problems(advice)...))
 			}
 			doc := document.Validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(),
 				WorkflowHash: e.Compiled.Hash(), Problems: e.Problems}

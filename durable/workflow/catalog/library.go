@@ -127,7 +127,8 @@ func (x index) library(f File) compile.Library {
 		groups = append(groups, x.besides[directory{f.Folder, dir}], x.besides[directory{f.Folder, path.Join(dir, "routines")}],
 			x.folders[f.Folder])
 	}
-	return compile.Library{Routines: append(groups, x.shared, x.aliases), Bindings: x.bindings, Prompts: x.prompts}
+	return compile.Library{Routines: append(groups, x.shared, x.aliases), Bindings: x.bindings, Prompts: x.prompts,
+		Complete: true}
 }
 
 // Named is the compilation of a file that a caller named by its path. Beside reads the files in
@@ -145,18 +146,23 @@ type Named struct {
 func (n Named) Compile() (Entry, error) {
 	file := parse([]File{n.File})[0]
 	refs := compile.ReferencesOf(file.src)
-	if len(refs.Routines) == 0 && (!refs.Prompts || !file.src.Valid) {
-		return file.compile(compile.Library{Bindings: n.Bindings}), nil
+	alone := compile.Library{Bindings: n.Bindings}
+	needed := len(refs.Routines) > 0 || refs.Prompts && file.src.Valid
+	if !needed && !refs.Bound {
+		return file.compile(alone), nil
 	}
 	beside, err := n.Beside()
-	if err != nil {
+	if err != nil && needed {
 		return Entry{}, err
 	}
 	with := Sources{Files: beside, Bindings: n.Bindings}
-	if found := with.index(parse(beside)).library(n.File); complete(refs, found.Routines) {
+	if found := with.index(parse(beside)).library(n.File); complete(refs, found.Routines) && !refs.Bound {
 		return file.compile(found), nil
 	}
 	others, err := n.Others()
+	if err != nil && !needed { // what is bound is only looked up for a warning
+		return file.compile(alone), nil
+	}
 	if err != nil {
 		return Entry{}, err
 	}

@@ -17,6 +17,9 @@ type Library struct {
 	// Bindings are the project's bindings of extension points: workflow id → slot id →
 	// routine id.
 	Bindings map[string]map[string]string
+	// Complete reports that Routines has all workflows that a file may name, so that a binding of
+	// another one is a mistake.
+	Complete bool
 	// Prompts holds the templates to which steps may refer.
 	Prompts promptref.Library
 }

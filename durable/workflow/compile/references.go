@@ -11,6 +11,8 @@ import (
 type References struct {
 	// Routines are the names that follow wr.templates.routine. in the file's template calls.
 	Routines []string
+	// Bound reports that the file has extension points, whose defaults name workflows.
+	Bound bool
 	// Prompts reports that a step takes its prompt from an installed template.
 	Prompts bool
 }
@@ -35,5 +37,6 @@ func ReferencesOf(src source.Source) References {
 		}
 	}
 	visit(src.Root.Value)
+	out.Bound = len(src.Root.Member("extensionPoints").Items()) > 0
 	return out
 }

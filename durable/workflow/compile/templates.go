@@ -83,6 +83,9 @@ func (b *builder) templates() []string {
 	out := []string{builtin.ProbeTemplate}
 	for _, group := range b.library.Routines {
 		for id := range group {
+			if name := routineName(id); name != "" && !source.Reserved(id) {
+				out = append(out, routineTemplate+name)
+			}
 			for _, prefix := range routinePrefixes {
 				if name, ok := strings.CutPrefix(id, prefix); ok {
 					out = append(out, routineTemplate+name)
@@ -95,8 +98,21 @@ func (b *builder) templates() []string {
 }
 
 // routinePrefixes are the prefixes of a routine's workflow id, in order of precedence within one
-// group of a library.
+// group of a library. After them come ids of other namespaces; see routineName.
 var routinePrefixes = []string{"wr.routine-", "routine-"}
+
+// routineName returns the name of a routine whose id is in a namespace, such as project.routine-review
+// or, as ids are suggested, project.routine_review: with - for _. "" for another id.
+func routineName(id string) string {
+	_, name, ok := strings.Cut(id, ".")
+	if name = hyphens(name); !ok || !strings.HasPrefix(name, "routine-") {
+		return ""
+	}
+	return strings.TrimPrefix(name, "routine-")
+}
+
+// hyphens returns a name with - for _.
+func hyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // routine compiles a routine for a call. It reports an unknown or invalid routine and
 // recursive calls, and returns nil for them.
@@ -107,6 +123,10 @@ func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 	switch {
 	case !ok:
 		u.report.Error(template, suggest(template.Value.Text(), u.b.templates()), "routine %q does not exist", name)
+		return nil
+	case len(u.b.ambiguous(name)) > 1:
+		u.report.Error(template, "Rename all but one.", "several routines are meant by %q: %s", name,
+			strings.Join(u.b.ambiguous(name), ", "))
 		return nil
 	case !src.Valid:
 		u.report.Error(template, "Fix the file of the routine first.", "the routine %q does not validate", src.ID)
@@ -136,6 +156,19 @@ func (b *builder) findRoutine(name string) (source.Source, bool) {
 	return source.Source{}, false
 }
 
+// ambiguous returns the ids of the routines that a name may mean, where it is found by no prefix.
+func (b *builder) ambiguous(name string) []string {
+	for _, group := range b.library.Routines {
+		if src, ok := group.Find(name); ok {
+			if ids := group.Named(name); slices.Contains(ids, src.ID) {
+				return ids
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
 // Find returns the routine with the name that follows wr.templates.routine. in a template id.
 func (r Routines) Find(name string) (source.Source, bool) {
 	for _, prefix := range routinePrefixes {
@@ -143,7 +176,21 @@ func (r Routines) Find(name string) (source.Source, bool) {
 			return src, true
 		}
 	}
+	if ids := r.Named(name); len(ids) > 0 {
+		return r[ids[0]], true
+	}
 	return source.Source{}, false
+}
+
+// Named returns the ids of the routines with a name in namespaces but wr, sorted. More than one is
+// ambiguous.
+func (r Routines) Named(name string) (ids []string) {
+	for id := range r {
+		if !source.Reserved(id) && name != "" && routineName(id) == hyphens(name) {
+			ids = append(ids, id)
+		}
+	}
+	return sorted(ids)
 }
 
 // enter returns the unit of a routine. Workflow-wide members of the routine apply to its

@@ -15,7 +15,7 @@ import (
 func parseRegex(at problem.SourceValue, report problem.Report) rule {
 	pattern := parseText(at, "pattern", "Write a regular expression (RE2).", report)
 	flags := parseFlags(at, report)
-	r := rule{operand: pattern, value: shape.JSONOf("pattern", pattern), flag: dropSpaces.Replace(pattern)}
+	r := rule{operand: pattern, value: shape.JSONOf("pattern", pattern)}
 	if flags != "" {
 		r.value = r.value.With("flags", canon.OfString(flags))
 	}
@@ -30,6 +30,9 @@ func parseRegex(at problem.SourceValue, report problem.Report) rule {
 		return r // reported above
 	}
 	re := compile(at.Member("pattern"), strings.ReplaceAll(flags, "y", ""), report)
+	if re != nil {
+		r.passing, r.empty = shortMatches(re.String()), re.MatchString("")
+	}
 	r.accepts = func(notes string) (string, bool) {
 		found := re.FindStringIndex(notes)
 		return "", found != nil && (found[0] == 0 || !sticky)

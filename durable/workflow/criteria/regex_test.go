@@ -157,9 +157,30 @@ func TestFlagOnly(t *testing.T) {
 		`[` + flag + `, {"type": "schema", "schema": {"type": "object"}, "message": "m"}]`: false,
 		`{"type": "regex", "pattern": "^reviewComplete\\s*=\\s*true$", "message": "m"}`:    true,
 		`{"type": "regex", "pattern": "^reviewComplete$", "message": "m"}`:                 true,
+		`{"type": "length", "min": 1, "message": "m"}`:                                     true,
+		`{"type": "length", "min": 8, "message": "m"}`:                                     true,
+		`{"type": "length", "min": 9, "message": "m"}`:                                     false,
+		`[{"type": "length", "min": 1, "message": "m"},` + evidence + `]`:                  false,
+		`{"or": [{"type": "length", "min": 1, "message": "m"},` + evidence + `]}`:          true,
+		leaf("a"): true, leaf("7"): true, leaf("x."): true, leaf(" "): true, leaf("ab"): false, leaf("#"): false,
+		leaf("é: "): false, leaf("a b"): false,
 	} {
 		if got := parsed(t, criteria).FlagOnly(); got != want {
 			t.Errorf("%s: got %v", criteria, got)
+		}
+	}
+	for pattern, want := range map[string]bool{
+		`(?i)done`: true, `^(done|complete)$`: true, `\bdone\b`: true, `review_?complete[d]?`: true, `[dD]one`: true,
+		`analysisComplete\s*[:=]\s*(true|yes)`: true, `(?i)^\s*finished[.!]?\s*$`: true, `(?:Finding \d+:|done)`: true,
+		`a`: true, `[a-z]`: true, `.`: true, `.+`: true, `\d+`: true, `\S+`: true, `^\w`: true,
+		`Finding \d+:`: false, `\S+\.go:\d+`: false, `[A-Z]{2,}-\d+`: false, `(?s)Findings.*Conclusion`: false,
+		`.{200,}`: false, `severity: (high|medium|low)`: false, `(?m)^- .+`: false, `completed the review`: false,
+		`.*`: false, // empty notes pass
+	} {
+		rule := canon.OfMembers(canon.Member{Name: "type", Value: canon.OfString("regex")},
+			canon.Member{Name: "message", Value: canon.OfString("")}, canon.Member{Name: "pattern", Value: canon.OfString(pattern)})
+		if got := parsed(t, string(rule.JCS())).FlagOnly(); got != want {
+			t.Errorf("%s: got %v of %q", pattern, got, shortMatches(pattern))
 		}
 	}
 	if (Criteria{}).FlagOnly() {

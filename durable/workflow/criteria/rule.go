@@ -27,10 +27,10 @@ type rule struct {
 	operand string
 	// value is the rule in its normal form, without its condition.
 	value canon.Value
-	// flag is a text that passes the rule if it is in the notes, "" for none; empty is set if
-	// empty notes pass.
-	flag  string
-	empty bool
+	// passing are short texts of which each passes the rule if it is in the notes; none for a rule
+	// of which that is not known. empty is set if empty notes pass, short if any few characters do.
+	passing      []string
+	empty, short bool
 	// accepts reports whether the notes pass, in time linear in their length. If they do not,
 	// why may describe the part that does not match.
 	accepts func(notes string) (why string, ok bool)
@@ -159,7 +159,7 @@ func parseContains(at problem.SourceValue, report problem.Report) rule {
 		forbids:  "Must not contain '" + text + "'",
 		operand:  text,
 		value:    shape.JSONOf("value", text),
-		flag:     text,
+		passing:  []string{text},
 		accepts:  func(notes string) (string, bool) { return "", strings.Contains(notes, text) },
 	}
 }
@@ -204,7 +204,7 @@ func parseLength(at problem.SourceValue, report problem.Report) rule {
 	}
 	r.operand = strings.Join(parts, ", ")
 	r.requires, r.forbids = "Length: "+r.operand, "Length must not be: "+r.operand
-	r.empty = least == 0
+	r.empty, r.short = least == 0, least <= shortNotesMax
 	r.accepts = func(notes string) (string, bool) {
 		n := utf8.RuneCountInString(notes)
 		return "", n >= least && n <= most

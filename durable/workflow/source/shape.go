@@ -57,6 +57,6 @@ func (validation) Check(at problem.SourceValue, report problem.Report) {
 	}
 	if c, ok := criteria.Parse(at, report); ok && c.FlagOnly() {
 		report.Warn(at, "Ask for evidence as well: numbered findings, file names, a minimum length.",
-			"the criteria only check a completion flag, which can be set without doing the work")
+			"the criteria %s", c.Weakness())
 	}
 }
