@@ -41,7 +41,7 @@ var layers = []layer{
 	{"workflow", []string{"durable/workflow/promptref"}},
 	{"workflow", []string{"durable/workflow/source"}},
 	{"workflow", []string{"durable/workflow/compile"}},
-	{"workflow", []string{"durable/workflow/catalog", "durable/workflow/delegation", "durable/workflow/unfilled", "durable/workflow/workflowtest"}},
+	{"workflow", []string{"durable/workflow/catalog", "durable/workflow/delegation", "durable/workflow/lookup", "durable/workflow/unfilled", "durable/workflow/workflowtest"}},
 	{"openwop", []string{"durable/openwop"}},
 	{"learning", []string{"durable/learning/feedback", "durable/learning/proposal", "durable/learning/installable",
 		"durable/learning/similar"}},

@@ -78,7 +78,7 @@ var answers = map[string]string{
 	"waybill schema":         "`schemas` for the list; else what is printed is the schema",
 	"waybill mcp":            "none: it speaks the protocol, and each tool returns a document (docs/mcp.md)",
 	"waybill trust":          "`trust`, or `trusted` for the list",
-	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`",
+	"waybill workflows list": "`workflows`", "waybill workflows builtins": "`builtins`", "waybill workflows inspect": "`workflow`",
 	"waybill workflows validate": "`validation`",
 	"waybill workflows test":     "`workflow_test`, or `workflow_test_file` with --from-run",
 	"waybill workflows compile":  "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`, or `run_snapshot` with --format openwop",

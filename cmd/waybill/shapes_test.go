@@ -65,7 +65,7 @@ func TestDocumentShapes(t *testing.T) {
 		"runs list: runs", "runs list --limit 1: runs", "runs show: run", "runs timeline: timeline",
 		"runs events: events", "runs events --format openwop: run_events", "runs show --format openwop: run_snapshot",
 		"export @last --format openwop -o debug.json: debug_bundle", "verify: verification",
-		"workflows list: workflows", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow",
+		"workflows list: workflows", "workflows builtins: builtins", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow",
 		"workflows validate old.json: validation",
 		"workflows validate broken.json: validation", "workflows test wr.demo --coverage: workflow_test", "workflows compile old.json: compiled",
 		"person trust old.json: -", "trust old.json: trust", "trust --list: trusted", "config get: config", "version: version",

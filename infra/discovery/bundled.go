@@ -39,6 +39,20 @@ func bundled() []catalog.File {
 	return out
 }
 
+// Routines returns the template ids of the bundled routines, sorted.
+func Routines() []string {
+	var out []string
+	for _, f := range bundled() {
+		for _, id := range append([]string{f.Ref}, f.Aliases...) {
+			if template := compile.RoutineTemplate(id); template != "" {
+				out = append(out, template)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Bundled returns the library of the bundled workflows alone.
 func Bundled() compile.Library { return catalog.Sources{Files: bundled()}.Library() }
 

@@ -20,6 +20,9 @@ const promptShownMax = 1000
 // truncated states that and names the command that prints the complete prompts.
 func briefInspection(e catalog.Entry) document.Inspection {
 	doc := document.InspectionOf(e)
+	for i := range doc.Uses { // the prompts have the texts
+		doc.Uses[i].Text = ""
+	}
 	n := 0
 	doc.Steps = briefSteps(doc.Steps, &n)
 	// Loop bodies contain steps with prompts as well.

@@ -53,7 +53,7 @@ func documents() map[string]any {
 		"restored":      upkeep.TrashedSession{}, "gc": upkeep.GCReport{}, "du": upkeep.Usage{},
 		"erased": upkeep.ErasedArtifact{},
 		"repair": upkeep.RepairReport{}, "keys": upkeep.KeyList{}, "doctor": doctor.Report{},
-		"workflows": document.Workflows{}, "workflow": document.Inspection{}, "validation": document.Validation{},
+		"builtins": document.Builtins{}, "workflows": document.Workflows{}, "workflow": document.Inspection{}, "validation": document.Validation{},
 		"sources": document.Sources{}, "compiled": document.Compiled{}, "workflow_file": document.WorkflowFile{},
 		"workflow_test": document.TestReport{}, "workflow_test_file": document.TestWritten{},
 		"trust": document.Trust{}, "trusted": document.Trusted{}, "config": document.Settings{}, "payload": document.Payload{}, "version": document.Build{},

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/workflowtest"
+	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/schema"
 )
 
@@ -73,7 +74,7 @@ func entryOf(name, title string, make func() *schema.Schema) entry {
 // allSchemas returns all schemas: those of workflow files and of their tests, those of stored records, those of the OpenWOP
 // protocol, and those of documents, each group in alphabetical order.
 func allSchemas() []entry {
-	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }},
+	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema(discovery.Routines()).JCS() }},
 		{"workflow-test", "A file of tests of a workflow", func() []byte { return workflowtest.Schema().JCS() }}}
 	out = append(out, storedSchemas()...)
 	out = append(out, wireSchemas()...)

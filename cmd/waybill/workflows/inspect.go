@@ -24,8 +24,10 @@ func newInspect(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "inspect FILE|ID",
 		Short: "Show the steps, inputs and commands of a workflow",
-		Long: `Show a workflow before it is run: its description, the inputs it requires, its steps, and
-the commands that it would run. Nothing is executed or written.`,
+		Long: `Show a workflow before it is run: its description, the inputs it requires, its steps, the
+commands that it would run, and what it uses besides its own text: references, features,
+contracts and routines, each with the steps that have it. JSON has the texts too. For an id
+that is a former one, canonicalId is the present one. Nothing is executed or written.`,
 		Example: "  waybill workflows inspect wr.demo\n  waybill workflows inspect ./release.yaml --json",
 		Args:    cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,6 +52,9 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	if origin := e.Origin(); origin != "" {
 		p.Text("Replaces  ", origin)
 	}
+	if e.NamedAs != "" {
+		p.Text("", e.NamedAs+" is a former id of "+e.ID+".")
+	}
 	p.Line("")
 	p.Prose("", w.Description, page.Plain)
 	showSection(p, "Before you start", w.Preconditions)
@@ -64,6 +69,30 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	for i, s := range w.Steps {
 		showStep(p, page.Pad(page.Itoa(i+1), 4), s)
 		showBody(p, w, s, "      ")
+	}
+	showUses(p, catalog.Uses(w))
+}
+
+// showUses prints what the workflow uses besides its own text, each with the steps that have it.
+// 'workflows builtins' prints the texts.
+func showUses(p *page.Page, uses []catalog.Use) {
+	if len(uses) == 0 {
+		return
+	}
+	p.Line("")
+	p.Line("%s", p.Bold("Uses"))
+	for _, u := range uses {
+		about := string(u.Kind)
+		if u.SlotID != "" {
+			about += " of slot " + u.SlotID + " (" + u.Source + ")"
+		}
+		if u.Bytes > 0 {
+			about += ", puts in " + page.Plural(u.Bytes, "byte")
+		}
+		if len(u.Steps) > 0 {
+			about += ", in " + strings.Join(u.Steps, ", ")
+		}
+		p.Text("  ", u.ID+": "+about)
 	}
 }
 

@@ -31,6 +31,6 @@ with its id, and a warning says so.`
 // The store is only read, for installed workflows.
 func New(a *cli.App) *cobra.Command {
 	return cli.NewGroup("workflows", cli.GroupInspect, "List, inspect, test and create workflows", long,
-		newList(a), newInspect(a), newValidate(a), newTest(a),
+		newList(a), newInspect(a), newValidate(a), newTest(a), newBuiltins(a),
 		newCompile(a), newNew(a), newAttach(a), newDetach(a), newSources(a))
 }

@@ -14,6 +14,7 @@ import (
 	"embed"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -68,6 +69,11 @@ type FeatureDef struct {
 	Constraints []string `json:"constraints,omitzero"`
 	Procedure   []string `json:"procedure,omitzero"`
 	Verify      []string `json:"verify,omitzero"`
+}
+
+// Text returns the text of the feature: its summary, and the lines that it adds to prompt blocks.
+func (f FeatureDef) Text() string {
+	return strings.Join(slices.Concat([]string{f.Summary}, f.Constraints, f.Procedure, f.Verify), "\n")
 }
 
 // Feature returns the feature with an id; false for an unknown id.

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/lookup"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -58,6 +59,7 @@ type Entry struct {
 	Name        string
 	Description string
 	Version     string
+	NamedAs     string           // the alias by which Find found it, "" for its own id
 	IDStatus    string           // namespaced, legacy, or ""; see source.IDStatus
 	SuggestedID string           // a namespaced id, for a legacy id only
 	Problems    []source.Problem // sorted by place
@@ -75,6 +77,14 @@ type Entry struct {
 // Valid reports whether a run can be started from the entry's file. An id that other files
 // share does not make an entry invalid; Catalog.Find reports it.
 func (e Entry) Valid() bool { return !source.HasErrors(e.Problems) }
+
+// CanonicalID returns the id of an entry that was found by an alias, "" for another one.
+func (e Entry) CanonicalID() string {
+	if e.NamedAs == "" {
+		return ""
+	}
+	return e.ID
+}
 
 // parsed is a file with its source.
 type parsed struct {
@@ -103,10 +113,14 @@ func (f parsed) compile(with compile.Library) Entry {
 	src := f.src
 	e := Entry{File: f.File, ID: src.ID, Name: src.Name, Description: src.Description,
 		Version: src.Root.Member("version").Value.Text(), Problems: f.problems}
+	more := lookup.Bindings(src, with)
 	if src.Valid {
-		compiled, more := compile.Compile(src, with)
-		e.Compiled, e.Problems = compiled, source.Locate(f.Ref, f.Data, append(e.Problems, more...))
-	} else if more := compile.UnknownNames(src, with); len(more) > 0 {
+		compiled, found := compile.Compile(src, with)
+		e.Compiled, more = compiled, append(more, found...)
+	} else {
+		more = append(more, lookup.UnknownNames(src, with)...)
+	}
+	if len(more) > 0 {
 		e.Problems = source.Locate(f.Ref, f.Data, append(e.Problems, more...))
 	}
 	e.Problems = faults.Problems(e.Problems) // they quote the file

@@ -32,6 +32,7 @@ func (c Catalog) Find(id string) (Entry, error) {
 	// A file that may not have the id does not take it from the alias.
 	if alias >= 0 && !slices.ContainsFunc(found, func(e Entry) bool { return source.MayReserve(e.Kind) }) {
 		found = []Entry{c.Entries[alias]}
+		found[0].NamedAs = id
 	}
 	switch len(found) {
 	case 0:

@@ -39,7 +39,7 @@ func FileWith(name string, kind source.SourceKind, data []byte, with Library) (s
 	[]source.Problem) {
 	src, found := source.Parse(name, kind, data)
 	if !src.Valid {
-		return src, Compiled{}, source.Locate(name, data, append(found, UnknownNames(src, with)...))
+		return src, Compiled{}, found
 	}
 	c, more := Compile(src, with)
 	return src, c, source.Locate(name, data, append(found, more...))

@@ -201,32 +201,6 @@ func wantProblem(t *testing.T, o Library, more, steps string, words ...string) {
 	}
 }
 
-// TestUnknownNamesBesideErrors: errors of the file do not hide names that do not resolve, and a name is
-// reported once.
-func TestUnknownNamesBesideErrors(t *testing.T) {
-	const text = `{"id": "project.a", "name": "A", "description": "d", "version": "0.1.0", "nme": 1, "features": ["wr.features.x"],
- "steps": [{"id": "a", "title": "A", "prompt": "p", "output": {"contractRef": "wr.contracts.loop_contro"}},
-  {"id": "b", "title": "B", "promptBlocks": {"goal": [{"kind": "ref", "refId": "wr.refs.nope"}]}},
-  {"id": "c", "type": "loop", "title": "C", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [
-   {"id": "d", "title": "D", "templateCall": {"templateId": "wr.templates.routine.none"}},
-   {"id": "e", "title": "E", "templateCall": {"templateId": "wr.templates.capability_prob"}}]}]}`
-	_, _, found := File("a.json", source.SourceProject, []byte(text))
-	var got []string
-	for _, p := range found {
-		got = append(got, p.Position()+" "+p.Message)
-	}
-	want := []string{`1:74 a workflow has no key "nme"`, `1:97 feature "wr.features.x" does not exist`,
-		`2:64 contract "wr.contracts.loop_contro" does not exist`, `3:71 reference "wr.refs.nope" does not exist`,
-		`5:47 routine "none" does not exist`, `6:47 template "wr.templates.capability_prob" does not exist`}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	valid := strings.Replace(text, `"nme": 1, `, "", 1)
-	if _, _, again := File("a.json", source.SourceProject, []byte(valid)); len(again) != len(found)-1 {
-		t.Errorf("a valid file has %+v", again)
-	}
-}
-
 // TestSpellings: each pair of spellings compiles to the same document.
 func TestSpellings(t *testing.T) {
 	const head = `{"id": "project.a", "name": "A", "description": "d", "version": "0.1.0", "steps": [`

@@ -17,7 +17,7 @@ const (
 func (u *unit) embed(ref string, at problem.SourceValue) {
 	p, ok := contract.Builtin(ref)
 	if !ok {
-		u.report.Error(at, suggest(ref, contract.Refs()), "contract %q does not exist", ref)
+		u.report.Error(at, Suggest(ref, contract.Refs()), "contract %q does not exist", ref)
 		return
 	}
 	u.b.contracts[ref] = p
@@ -84,5 +84,5 @@ func (u *unit) assessment(ref problem.SourceValue) {
 		u.b.assessments[id] = a
 		return
 	}
-	u.report.Error(ref, suggest(id, known), "assessment %q does not exist", id)
+	u.report.Error(ref, Suggest(id, known), "assessment %q does not exist", id)
 }

@@ -19,7 +19,7 @@ func (u *unit) resolveFeatures(outer []builtin.FeatureDef) []builtin.FeatureDef 
 		id := at.Value.Text()
 		f, ok := builtin.Feature(id)
 		if !ok {
-			u.report.Error(at, suggest(id, builtin.Features()), "feature %q does not exist", id)
+			u.report.Error(at, Suggest(id, builtin.Features()), "feature %q does not exist", id)
 			continue
 		}
 		all[id] = f

@@ -50,7 +50,7 @@ func (u *unit) probeCall(stepID string, call problem.SourceValue) []Step {
 	name := at.Value.Text()
 	probe, ok := builtin.Probe(name)
 	if !ok {
-		u.report.Error(at, suggest(name, builtin.Capabilities()),
+		u.report.Error(at, Suggest(name, builtin.Capabilities()),
 			`the probe needs a capability as its argument "capability", got %s`, at.Value.JCS())
 		return nil
 	}

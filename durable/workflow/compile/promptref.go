@@ -53,7 +53,7 @@ func (u *unit) overrides(t promptref.Template, at problem.SourceValue) map[strin
 		v, declared := t.Variable(name)
 		switch {
 		case !declared:
-			u.report.Warn(value, suggest(name, known), "%s has no variable %q, so that the value changes nothing",
+			u.report.Warn(value, Suggest(name, known), "%s has no variable %q, so that the value changes nothing",
 				t.Ref(), name)
 			continue
 		case !v.Fits(value.Value):

@@ -26,7 +26,7 @@ func ReferencesOf(src source.Source) References {
 	visit = func(v canon.Value) {
 		call, _ := v.Get("templateCall")
 		id, _ := call.Get("templateId")
-		if name, ok := strings.CutPrefix(id.Text(), routineTemplate); ok && !seen[name] {
+		if name, ok := strings.CutPrefix(id.Text(), RoutineTemplatePrefix); ok && !seen[name] {
 			seen[name] = true
 			out.Routines = append(out.Routines, name)
 		}

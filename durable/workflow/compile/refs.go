@@ -16,7 +16,7 @@ func (u *unit) ref(at problem.SourceValue, refs *[]Injection) string {
 	id := at.Value.Text()
 	text, ok := builtin.Ref(id)
 	if !ok {
-		u.report.Error(at, suggest(id, builtin.Refs()), "reference %q does not exist", id)
+		u.report.Error(at, Suggest(id, builtin.Refs()), "reference %q does not exist", id)
 		return ""
 	}
 	*refs = append(*refs, injection(id, text))
@@ -42,9 +42,9 @@ func checkInjected(report problem.Report, list []Injection, at problem.SourceVal
 	}
 }
 
-// suggest returns the correction for an unknown name: the most similar known one, else all
+// Suggest returns the correction for an unknown name: the most similar known one, else all
 // known ones.
-func suggest(word string, known []string) string {
+func Suggest(word string, known []string) string {
 	known = sorted(known)
 	otherwise := "Known are " + strings.Join(known, ", ") + "."
 	if len(known) == 0 {

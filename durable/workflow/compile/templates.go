@@ -9,9 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// routineTemplate is the prefix of the template id of a routine. The only other template is
+// RoutineTemplatePrefix is the prefix of the template id of a routine. The only other template is
 // builtin.ProbeTemplate.
-const routineTemplate = "wr.templates.routine."
+const RoutineTemplatePrefix = "wr.templates.routine."
 
 // routineDepthMax bounds the nesting of routine calls, so that a person can still trace the
 // origin of a step.
@@ -57,10 +57,10 @@ func (u *unit) call(s source.PlacedStep) []Step {
 	switch id := template.Value.Text(); {
 	case id == builtin.ProbeTemplate:
 		out = u.probeCall(u.prefix+s.ID, call)
-	case strings.HasPrefix(id, routineTemplate):
-		out = u.routine(u.prefix+s.ID, strings.TrimPrefix(id, routineTemplate), call)
+	case strings.HasPrefix(id, RoutineTemplatePrefix):
+		out = u.routine(u.prefix+s.ID, strings.TrimPrefix(id, RoutineTemplatePrefix), call)
 	default:
-		u.report.Error(template, suggest(id, u.b.templates()), "template %q does not exist", id)
+		u.report.Error(template, Suggest(id, u.b.library.Templates()), "template %q does not exist", id)
 	}
 	for i := range out {
 		out[i].RunCondition = join("and", condition, out[i].RunCondition)
@@ -78,19 +78,27 @@ func (u *unit) call(s source.PlacedStep) []Step {
 	return out
 }
 
-// templates returns the known template ids, sorted, for suggestions.
-func (b *builder) templates() []string {
+// RoutineTemplate returns the template id by which steps call a workflow as a routine, "" for a workflow
+// whose id is that of no routine.
+func RoutineTemplate(id string) string {
+	for _, prefix := range routinePrefixes {
+		if name, ok := strings.CutPrefix(id, prefix); ok && name != "" {
+			return RoutineTemplatePrefix + name
+		}
+	}
+	if name := routineName(id); name != "" && !source.Reserved(id) {
+		return RoutineTemplatePrefix + name
+	}
+	return ""
+}
+
+// Templates returns the known template ids, sorted, for suggestions.
+func (l Library) Templates() []string {
 	out := []string{builtin.ProbeTemplate}
-	for _, group := range b.library.Routines {
+	for _, group := range l.Routines {
 		for id := range group {
-			if name := routineName(id); name != "" && !source.Reserved(id) {
-				out = append(out, routineTemplate+name)
-			}
-			for _, prefix := range routinePrefixes {
-				if name, ok := strings.CutPrefix(id, prefix); ok {
-					out = append(out, routineTemplate+name)
-					break
-				}
+			if template := RoutineTemplate(id); template != "" {
+				out = append(out, template)
 			}
 		}
 	}
@@ -119,14 +127,14 @@ func hyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
 func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 	template := call.Member("templateId")
 	// The routine must exist, be valid, and not call itself, directly or through others.
-	src, ok := u.b.findRoutine(name)
+	src, ok := u.b.library.Routine(name)
 	switch {
 	case !ok:
-		u.report.Error(template, suggest(template.Value.Text(), u.b.templates()), "routine %q does not exist", name)
+		u.report.Error(template, Suggest(template.Value.Text(), u.b.library.Templates()), "routine %q does not exist", name)
 		return nil
-	case len(u.b.ambiguous(name)) > 1:
+	case len(u.b.library.ambiguous(name)) > 1:
 		u.report.Error(template, "Rename all but one.", "several routines are meant by %q: %s", name,
-			strings.Join(u.b.ambiguous(name), ", "))
+			strings.Join(u.b.library.ambiguous(name), ", "))
 		return nil
 	case !src.Valid:
 		u.report.Error(template, "Fix the file of the routine first.", "the routine %q does not validate", src.ID)
@@ -146,9 +154,9 @@ func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 	return out
 }
 
-// findRoutine returns the routine with a name from the first group that has one.
-func (b *builder) findRoutine(name string) (source.Source, bool) {
-	for _, group := range b.library.Routines {
+// Routine returns the routine with a name from the first group that has one.
+func (l Library) Routine(name string) (source.Source, bool) {
+	for _, group := range l.Routines {
 		if src, ok := group.Find(name); ok {
 			return src, true
 		}
@@ -157,8 +165,8 @@ func (b *builder) findRoutine(name string) (source.Source, bool) {
 }
 
 // ambiguous returns the ids of the routines that a name may mean, where it is found by no prefix.
-func (b *builder) ambiguous(name string) []string {
-	for _, group := range b.library.Routines {
+func (l Library) ambiguous(name string) []string {
+	for _, group := range l.Routines {
 		if src, ok := group.Find(name); ok {
 			if ids := group.Named(name); slices.Contains(ids, src.ID) {
 				return ids

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -313,47 +312,6 @@ func TestOwnRoutines(t *testing.T) {
 		}
 		if row.name == "lok" && !strings.Contains(found[0].Fix, "wr.templates.routine.look") {
 			t.Errorf("the routine is not suggested: %q", found[0].Fix)
-		}
-	}
-}
-
-// TestBindingsOfMissingRoutines: a slot that is filled with the id of no workflow is a warning, and so is
-// a binding of a slot that the workflow does not have; not where the other workflows are not known.
-func TestBindingsOfMissingRoutines(t *testing.T) {
-	known, _ := source.Parse("r.json", source.SourceUser, []byte(`{"id": "project.routine_look", "name": "R", "description": "d",
-		"version": "0.1.0", "steps": [{"id": "see", "title": "See", "prompt": "p"}]}`))
-	for _, row := range []struct {
-		id       string // the default
-		bound    map[string]string
-		complete bool
-		want     string
-	}{
-		{"routine-lok", nil, true, `/extensionPoints/0/default the default "routine-lok" of the slot "slot" does not exist`},
-		{"routine-lok", nil, false, ""},
-		{"routine-look", nil, true, ""},
-		{"project.routine_look", nil, true, ""},
-		{"none", map[string]string{"slot": "project.routine_look"}, true, ""},
-		{"routine-look", map[string]string{"slot": "project.routine_lok"}, true,
-			`/extensionPoints/0 the project binds the slot "slot" to "project.routine_lok", which does not exist`},
-		{"routine-look", map[string]string{"slto": "routine-look"}, true,
-			`/extensionPoints the project binds the slot "slto", which the workflow does not have`},
-	} {
-		text := `{"id": "project.a", "name": "A", "description": "d", "version": "0.1.0",
-			"extensionPoints": [{"slotId": "slot", "purpose": "p", "default": "` + row.id + `"}],
-			"steps": [{"id": "c", "title": "C", "prompt": "Use {{wr.bindings.slot}}."}]}`
-		_, c, found := FileWith("a.json", source.SourceProject, []byte(text), Library{Complete: row.complete,
-			Routines: []Routines{{known.ID: known}}, Bindings: map[string]map[string]string{"project.a": row.bound}})
-		got := ""
-		for _, p := range found {
-			if got += p.Pointer + " " + p.Message; p.Severity != problem.Warning {
-				t.Errorf("%+v", p)
-			}
-		}
-		if got != row.want || len(c.Steps) != 1 {
-			t.Errorf("%s, %v: got %q, want %q", row.id, row.bound, got, row.want)
-		}
-		if strings.Contains(row.want, "project.routine_lok") && !strings.Contains(found[0].Fix, "project.routine_look") {
-			t.Errorf("no suggestion: %+v", found[0])
 		}
 	}
 }

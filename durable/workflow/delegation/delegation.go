@@ -14,8 +14,8 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// The sentences that are looked for. asks is a request for one or several agents, denied what stands
-// before one that is none.
+// The sentences that are looked for. asks is a request for one or several agents, denied what is
+// written before one that is none.
 var (
 	asks   = pattern.New(`(?i)\b(?:spawn|launch|dispatch|delegate)\b[^.\n]{0,80}?\b(?:sub-?agent|agent|executor)s?\b[^.\n]{0,80}`)
 	denied = pattern.New(`(?i)(?:\bnot|\bnever|n't|\bwithout|\bno)\s+\W*$`)
@@ -30,7 +30,7 @@ var (
 // deniedBytes is how far before a request a denial is looked for.
 const deniedBytes = 24
 
-// texts are the members of a step that its reader is told.
+// texts are the members of a step that its reader gets.
 var texts = []string{"prompt", "promptBlocks", "promptFragments", "guidance"}
 
 // Check returns a warning for each step that asks for agents and leaves open how. root is a workflow

@@ -20,7 +20,8 @@ import (
 const (
 	idText      = `[a-z0-9][a-z0-9._-]{0,127}`
 	versionText = `\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?`
-	scheme      = "prompt:"
+	// Scheme begins a reference in its short form.
+	Scheme = "prompt:"
 )
 
 // Shapes that templates and references have in common.
@@ -33,7 +34,7 @@ var (
 // RefShape is the shape of a reference in a workflow file: a string, or an object, which
 // can also give values for variables and name a library.
 var RefShape = shape.ByKind{
-	canon.String: shape.Text{Pattern: pattern.New(`^` + scheme + idText + `(@` + versionText + `)?$`),
+	canon.String: shape.Text{Pattern: pattern.New(`^` + Scheme + idText + `(@` + versionText + `)?$`),
 		Like: `a reference such as "prompt:review" or "prompt:review@1.0.0"`},
 	canon.Object: shape.ObjectOf("a prompt reference",
 		shape.Need("templateId", IDShape),
@@ -60,9 +61,9 @@ func RefOf(v canon.Value) (Ref, error) {
 		err := canon.Decode(v, &r)
 		return r, err
 	}
-	name, ok := strings.CutPrefix(v.Text(), scheme)
+	name, ok := strings.CutPrefix(v.Text(), Scheme)
 	if !ok {
-		return Ref{}, fmt.Errorf("a reference starts with %s, got %q", scheme, v.Text())
+		return Ref{}, fmt.Errorf("a reference starts with %s, got %q", Scheme, v.Text())
 	}
 	// Ids do not contain @, so the first one starts the version.
 	id, version, _ := strings.Cut(name, "@")
@@ -73,7 +74,7 @@ func RefOf(v canon.Value) (Ref, error) {
 // values.
 func (r Ref) String() string {
 	if r.Version == "" {
-		return scheme + r.TemplateID
+		return Scheme + r.TemplateID
 	}
-	return scheme + r.TemplateID + "@" + r.Version
+	return Scheme + r.TemplateID + "@" + r.Version
 }

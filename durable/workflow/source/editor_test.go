@@ -145,7 +145,7 @@ func items(v canon.Value) []canon.Value {
 
 // TestSchemaAcceptsValidFiles: the schema accepts all example files that Parse accepts.
 func TestSchemaAcceptsValidFiles(t *testing.T) {
-	schema, seen := Schema(), 0
+	schema, seen := Schema(nil), 0
 	for _, pattern := range []string{"testdata/valid/*.yaml", "testdata/problems/warnings.yaml",
 		"../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml",
 		"../../../../shared/data/workrail/workflows/*.json"} {
@@ -172,7 +172,7 @@ func TestSchemaAcceptsValidFiles(t *testing.T) {
 
 // TestSchemaRejectsInvalidFiles: the schema finds the mistakes that it can express.
 func TestSchemaRejectsInvalidFiles(t *testing.T) {
-	schema := Schema()
+	schema := Schema(nil)
 	loop := func(config string) string {
 		return `, {"id": "l", "type": "loop", "title": "L", "loop": {` + config +
 			`}, "body": [{"id": "b", "title": "B", "prompt": "p"}]}`
@@ -203,8 +203,8 @@ func TestSchemaRejectsInvalidFiles(t *testing.T) {
 }
 
 func TestSchemaDescribesEveryKey(t *testing.T) {
-	schema := Schema()
-	if !json.Valid(schema.JCS()) || !schema.Equal(Schema()) {
+	schema := Schema(nil)
+	if !json.Valid(schema.JCS()) || !schema.Equal(Schema(nil)) {
 		t.Fatal("the schema is not JSON, or differs between calls")
 	}
 	used := map[string]bool{}
@@ -257,7 +257,7 @@ func TestSchemaHasPublishedKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := map[string]bool{}
-	properties(Schema(), func(key string) { ours[key] = true })
+	properties(Schema(nil), func(key string) { ours[key] = true })
 	n := 0
 	properties(theirs, func(key string) {
 		if n++; !ours[key] {

@@ -82,7 +82,7 @@ var loopConfigShape = object{What: "loop", Hints: keyhints.LoopConfig, Fields: [
 	may("conditionSource", byTag{Key: "kind", Text: "a condition source with a kind", Cases: map[string]shape.Shape{
 		"artifact_contract": object{What: "a condition source", Fields: []field{
 			need("kind", oneOf("artifact_contract")),
-			need("contractRef", contractRef),
+			need("contractRef", builtinName{contractRef, "contract"}),
 			may("loopId", text{Min: 1}),
 		}},
 		"condition_ref": conditionRefShape.Cases["condition_ref"],

@@ -27,7 +27,7 @@ var refID = text{Min: 1, Pattern: pattern.New(`^wr\.refs\.[a-z][a-z0-9_]*$`),
 var promptValue = byKind{canon.String: text{}, canon.Array: list{Of: byTag{
 	Key: "kind", Text: "a prompt part with kind text or ref", Cases: map[string]shape.Shape{
 		"text": object{What: "a text part", Fields: []field{need("kind", oneOf("text")), need("text", text{})}},
-		"ref":  object{What: "a reference part", Fields: []field{need("kind", oneOf("ref")), need("refId", refID)}},
+		"ref":  object{What: "a reference part", Fields: []field{need("kind", oneOf("ref")), need("refId", builtinName{refID, "reference"})}},
 	}}}}
 
 // fragmentShape is a text that is appended to the prompt when its condition is true, or

@@ -45,7 +45,7 @@ var templateCallShape = object{What: "a template call step", Hints: keyhints.Tem
 
 // callShape names a template and its arguments. The compiler replaces the step by those of the template.
 var callShape = object{What: "a template call", Hints: keyhints.TemplateCall, Fields: []field{
-	need("templateId", title),
+	need("templateId", builtinName{title, "template"}),
 	may("args", anyObject),
 }}
 
@@ -117,7 +117,7 @@ var contractRef = text{Min: 1, Pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-
 // contractShape refers to a contract pack. Workflows cannot contain schemas of their own
 // (docs/design.md#authoring).
 var contractShape = object{What: "an output contract", Hints: keyhints.Contract, Fields: []field{
-	need("contractRef", contractRef),
+	need("contractRef", builtinName{contractRef, "contract"}),
 	may("required", boolean),
 }}
 

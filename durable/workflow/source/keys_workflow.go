@@ -43,7 +43,7 @@ var workflowShape = object{What: "a workflow", Hints: keyhints.Workflow, Fields:
 	may("conditions", conditionsShape),
 	may("examples", list{Of: text{Min: 10, Max: 120}, Min: 1, Max: 6, Unique: true}),
 	may("extensionPoints", list{Of: extensionPointShape, Key: "slotId"}),
-	may("features", list{Of: title, Unique: true}),
+	may("features", list{Of: builtinName{title, "feature"}, Unique: true}),
 	may("functionDefinitions", functionsShape),
 	may("inputs", inputsShape),
 	may("metaGuidance", shortTexts),

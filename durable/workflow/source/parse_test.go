@@ -41,7 +41,7 @@ func TestParseSetsEveryField(t *testing.T) {
 		`, {"id": "two", "title": "Two", "promptBlocks": {"goal": "g", "constraints": [[{"kind": "text", "text": "t"}]], "procedure": ["p"], "outputRequired": {"o": "r"}, "verify": ["v"]},
 		"agentRole": "You are careful.", "askForFiles": true, "guidance": ["g"], "hasValidation": true, "notesRequired": true, "modelTier": "heavy",
 		"functionReferences": ["f()"], "functionCalls": [{"name": "f", "args": {"x": 1}}], "requireConfirmation": {"kind": "human_approval"},
-		"runCondition": {"var": "x", "equals": 1}, "validationCriteria": {"type": "length", "min": 1, "message": "m"}},
+		"runCondition": {"var": "x", "equals": 1}, "validationCriteria": {"type": "length", "min": 100, "message": "m"}},
 		{"id": "three", "title": "Three", "action": {"kind": "command", "argv": ["a", ""], "cwd": "c", "env": {"E": "v"}, "timeoutSeconds": 5, "retry": {"maxAttempts": 2}}}`))
 	if len(found) > 0 {
 		t.Fatal(found)

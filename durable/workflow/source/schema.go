@@ -2,7 +2,9 @@ package source
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/durable/workflow/criteria"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
@@ -18,7 +20,9 @@ const (
 // derived from the shapes with which Parse checks, and every call returns the same value.
 // Rules that involve several places, such as ids that must resolve, are not part of it;
 // only Parse checks them. docs/schema/workflow.schema.json is its output.
-func Schema() canon.Value {
+// routines are the ids of the templates that every installation has; a project has others, so that the
+// schema accepts those as well. All other built-in names are closed sets.
+func Schema(routines []string) canon.Value {
 	return workflowShape.Schema(describe).
 		With("$schema", canon.OfString("https://json-schema.org/draft/2020-12/schema")).
 		With("title", canon.OfString("Waybill workflow")).
@@ -27,7 +31,25 @@ func Schema() canon.Value {
 		With("$defs", canon.OfMembers(
 			canon.Member{Name: "step", Value: stepShape.Schema(describe)},
 			canon.Member{Name: "condition", Value: condition.Schema(conditionRef)},
-			canon.Member{Name: "validationRule", Value: criteria.Schema(ruleRef, conditionRef)}))
+			canon.Member{Name: "validationRule", Value: criteria.Schema(ruleRef, conditionRef)},
+			canon.Member{Name: "contract", Value: shape.OneOf(contract.Refs()...).Schema(nil)},
+			canon.Member{Name: "reference", Value: shape.OneOf(builtin.Refs()...).Schema(nil)},
+			canon.Member{Name: "feature", Value: shape.OneOf(builtin.Features()...).Schema(nil)},
+			canon.Member{Name: "template", Value: shape.AnyOf(
+				shape.OneOf(append([]string{builtin.ProbeTemplate}, routines...)...).Schema(nil),
+				shape.JSONOf("pattern", `^wr\.templates\.routine\.`).With("type", canon.OfString("string")))}))
+}
+
+// builtinName is a text that names something built in. The compiler reports names that do not exist; the
+// schema has all that do, in the definition def.
+type builtinName struct {
+	text
+	def string
+}
+
+// Schema refers to the definition of the names.
+func (n builtinName) Schema(shape.Describe) canon.Value {
+	return shape.JSONOf("$ref", "#/$defs/"+n.def)
 }
 
 // describe returns the description of a key of the object that what names.

@@ -2,11 +2,9 @@ package workflowtest
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -14,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/places"
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
@@ -64,33 +63,15 @@ func Parse(name string, data []byte, w compile.Compiled) (File, []Problem) {
 	if len(found) == 0 {
 		return f, nil
 	}
-	return File{}, placed(found, more, yaml.Places(data))
+	return File{}, placed(places.Locate(data, isJSON(name, data), found), more)
 }
 
-// placed returns problems with their columns, sorted by place.
-func placed(found []problem.Problem, more int, places map[string]yaml.Place) []Problem {
-	problem.Sort(found)
+// placed returns problems in the order of the file, in which they are.
+func placed(found []problem.Problem, more int) []Problem {
 	out := make([]Problem, len(found))
 	for i, p := range found {
-		out[i] = Problem{Pointer: p.Pointer, Line: max(p.Line, 1), Message: p.Message, Fix: p.Fix}
-		// A member that is missing has the place of the object that lacks it.
-		for at := p.Pointer; ; at = at[:strings.LastIndexByte(at, '/')] {
-			if place, ok := places[at]; ok {
-				if at == p.Pointer {
-					out[i].Line = place.Line
-				}
-				if place.Line == out[i].Line {
-					out[i].Column = place.Column
-				}
-				break
-			}
-			if at == "" {
-				break
-			}
-		}
-		out[i].Column = max(out[i].Column, 1)
+		out[i] = Problem{Pointer: p.Pointer, Line: max(p.Line, 1), Column: max(p.Column, 1), Message: p.Message, Fix: p.Fix}
 	}
-	slices.SortStableFunc(out, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	if more > 0 {
 		out = append(out, Problem{Message: fmt.Sprintf("%d more problems are not listed", more), Fix: "Correct the listed ones first."})
 	}
@@ -103,12 +84,17 @@ func read(name string, data []byte) (canon.Value, error) {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)
 	}
 	parse, count := yaml.Parse, yaml.CountValues
-	ext, start := strings.ToLower(path.Ext(name)), bytes.TrimLeft(data, " \t\r\n")
-	if ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{' {
+	if isJSON(name, data) {
 		parse, count = canon.Parse, canon.CountValues
 	}
 	if n := count(data); n > limits.WorkflowValuesMax {
 		return canon.Value{}, fmt.Errorf("it has up to %d values, at most %d are accepted", n, limits.WorkflowValuesMax)
 	}
 	return parse(data)
+}
+
+// isJSON reports the language of a file by the extension of its name, else by its first character.
+func isJSON(name string, data []byte) bool {
+	ext, start := strings.ToLower(path.Ext(name)), bytes.TrimLeft(data, " \t\r\n")
+	return ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{'
 }

@@ -23,11 +23,13 @@ type WorkflowRow struct {
 	// Source is plugin:NAME for a workflow of an attached folder, else the kind. ShadowedBy is the
 	// bundled file that the id means instead. Aliases are former ids of a bundled workflow. Replaces names the
 	// file that an installed workflow replaced, ReplacedBy the installed one that the id means instead of a file.
-	Source       string       `json:"source,omitzero"`
-	ShadowedBy   string       `json:"shadowedBy,omitzero"`
-	Replaces     string       `json:"replaces,omitzero"`
-	ReplacedBy   string       `json:"replacedBy,omitzero"`
-	Aliases      []string     `json:"aliases,omitzero"`
+	Source     string   `json:"source,omitzero"`
+	ShadowedBy string   `json:"shadowedBy,omitzero"`
+	Replaces   string   `json:"replaces,omitzero"`
+	ReplacedBy string   `json:"replacedBy,omitzero"`
+	Aliases    []string `json:"aliases,omitzero"`
+	// CanonicalID is the id of a bundled workflow that was named by an alias.
+	CanonicalID  string       `json:"canonicalId,omitzero"`
 	IDStatus     string       `json:"idStatus,omitzero"`
 	SuggestedID  string       `json:"suggestedId,omitzero"`
 	Valid        bool         `json:"valid"`
@@ -41,7 +43,8 @@ type WorkflowRow struct {
 // RowOf returns the row for an entry of the catalog, with all problems.
 func RowOf(e catalog.Entry) WorkflowRow {
 	return WorkflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version,
-		SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(), ShadowedBy: e.ShadowedBy, Replaces: e.Origin(), ReplacedBy: e.ReplacedBy, Aliases: e.Aliases,
+		SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(), ShadowedBy: e.ShadowedBy, Replaces: e.Origin(),
+		ReplacedBy: e.ReplacedBy, Aliases: e.Aliases, CanonicalID: e.CanonicalID(),
 		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(),
 		SameIDIn: e.Duplicates, Problems: e.Problems,
 		ProblemCount: len(e.Problems)}
@@ -57,6 +60,8 @@ type Inspection struct {
 	Steps         []compile.Step    `json:"steps"`
 	Loops         []compile.Loop    `json:"loops"`
 	Commands      []catalog.Command `json:"commands"`
+	// Uses is what the workflow uses besides its own text, and what each put in.
+	Uses []catalog.Use `json:"uses"`
 	// Truncated states what was truncated and which command prints all of it; "" if nothing.
 	Truncated string `json:"truncated,omitzero"`
 }
@@ -65,7 +70,7 @@ type Inspection struct {
 func InspectionOf(e catalog.Entry) Inspection {
 	w := e.Compiled
 	return Inspection{WorkflowRow: RowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps,
-		Loops: w.Loops, Commands: catalog.Commands(w)}
+		Loops: w.Loops, Commands: catalog.Commands(w), Uses: catalog.Uses(w)}
 }
 
 // Workflows is the document "workflows": the catalog of the working directory.

@@ -1,4 +1,9 @@
-package compile
+// Package lookup finds the names in a workflow file that do not resolve, without compiling the file: those
+// of a file with other errors, and workflows that fill extension points.
+//
+// It decides nothing about a file that compiles: package compile reports the same names as errors, and
+// bindings are warnings. Start reading at UnknownNames and Bindings.
+package lookup
 
 import (
 	"slices"
@@ -8,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/builtin"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -16,26 +22,30 @@ import (
 // references, templates and routines. Compile finds them too, but only in a valid file; an author
 // should not have to correct one kind of error to see the other. Names that are not well formed are
 // reported by package source.
-func UnknownNames(src source.Source, with Library) []source.Problem {
-	n := names{b: newBuilder(with)}
+func UnknownNames(src source.Source, with compile.Library) []problem.Problem {
+	var found []problem.Problem
+	n := names{with, func(p problem.Problem) { found = append(found, p) }}
 	for _, at := range src.Root.Member("features").Items() {
 		n.known("feature", at, builtin.Features())
 	}
 	n.steps(src.Root.Member("steps"), limits.LoopDepthMax)
-	problem.Sort(n.b.found)
-	return n.b.found[:min(len(n.b.found), namesListed)]
+	problem.Sort(found)
+	return found[:min(len(found), namesListed)]
 }
 
 // namesListed bounds the list: the file has other errors too.
 const namesListed = 100
 
 // names looks up the names of one file.
-type names struct{ b *builder }
+type names struct {
+	with   compile.Library
+	report problem.Report
+}
 
 // known reports a text that is not one of a list. what is its kind, in words.
 func (n names) known(what string, at problem.SourceValue, known []string) {
 	if name := at.Value.Text(); name != "" && !slices.Contains(known, name) {
-		n.b.report.Error(at, suggest(name, known), "%s %q does not exist", what, name)
+		n.report.Error(at, compile.Suggest(name, known), "%s %q does not exist", what, name)
 	}
 }
 
@@ -75,12 +85,12 @@ func (n names) refs(at problem.SourceValue, depth int) {
 // template looks up the template of a call.
 func (n names) template(at problem.SourceValue) {
 	id := at.Value.Text()
-	name, routine := strings.CutPrefix(id, routineTemplate)
-	switch _, found := n.b.findRoutine(name); {
+	name, routine := strings.CutPrefix(id, compile.RoutineTemplatePrefix)
+	switch _, found := n.with.Routine(name); {
 	case id == "" || id == builtin.ProbeTemplate || routine && found:
 	case routine:
-		n.b.report.Error(at, suggest(id, n.b.templates()), "routine %q does not exist", name)
+		n.report.Error(at, compile.Suggest(id, n.with.Templates()), "routine %q does not exist", name)
 	default:
-		n.b.report.Error(at, suggest(id, n.b.templates()), "template %q does not exist", id)
+		n.report.Error(at, compile.Suggest(id, n.with.Templates()), "template %q does not exist", id)
 	}
 }
