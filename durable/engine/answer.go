@@ -53,8 +53,7 @@ type Answer struct {
 	// Result is that of the pending step's command, if one is recorded at the node
 	// and the step was not accepted. It has the end of each output.
 	Result *command.Brief `json:"result,omitzero"`
-	// Checks are those of the last attempt at the pending step, which was refused. Only Rehydrate has
-	// them: the blockers of an answer to an attempt name its checks.
+	// Checks are those of the last, refused attempt. Only Rehydrate has them: blockers name those of an attempt.
 	Checks   []check.Brief     `json:"checks,omitzero"`
 	Warnings []warning.Warning `json:"warnings"`
 	// Redactions are the places of the request from which a secret was removed before it was recorded: of the
@@ -65,16 +64,17 @@ type Answer struct {
 	// CheckpointToken, for callers that use positions instead of tokens.
 	AttemptID    id.Attempt `json:"-"`
 	CheckpointID id.Attempt `json:"-"`
+	// SourceKind and SourceRef are what the run records of the workflow's file.
+	SourceKind event.SourceKind `json:"-"`
+	SourceRef  string           `json:"-"`
 	// Replayed reports that a start found its run on record, and started none.
 	Replayed bool `json:"-"`
 
-	// isCommand: the pending step has an action, which 'waybill run' performs, or
-	// waits, which it ends, or the HTTP host performs it and has what it needs.
-	// missingInputs are context keys that the step requires and that have no
-	// value that is accepted. artifactKinds are the kinds of the artifacts that it requires.
-	// stepsDone: see StepsDone. approval is what is recorded of an approval.
-	// around is what the prompt contains besides the text of the workflow, results
-	// what it says of earlier steps, checkpoints those at the node.
+	// isCommand: the pending step has an action, which 'waybill run' performs, or waits, which it ends, or the HTTP
+	// host performs it and has what it needs. missingInputs are context keys that the step requires and that have no
+	// value that is accepted. artifactKinds are the kinds of the artifacts that it requires. stepsDone: see StepsDone.
+	// approval is what is recorded of an approval. around is what the prompt contains besides the text of the
+	// workflow, results what it says of earlier steps, checkpoints those at the node.
 	isCommand     bool
 	missingInputs []string
 	artifactKinds []string

@@ -61,8 +61,8 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash(), n.Origins.SourceOf(ctx, sessionID, p.Run.Started)},
 		Preferences: p.Node.Preferences, Warnings: []warning.Warning{}, PreferenceSources: p.Node.Sources, stepsDone: done,
-		left: p.Node.AckedChildren > 0,
-		vars: p.Node.Context,
+		left: p.Node.AckedChildren > 0, vars: p.Node.Context,
+		SourceKind: p.Run.Started.WorkflowSourceKind, SourceRef: p.Run.Started.WorkflowSourceRef,
 	}
 	if a.approval, err = n.approvalAt(ctx, w, p, s); err != nil {
 		return Answer{}, err

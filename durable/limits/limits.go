@@ -171,6 +171,9 @@ const (
 	ConditionsMax = 200
 	// SourceBytesMax bounds a workflow file before it is parsed.
 	SourceBytesMax = 4 << 20
+	// DriftBytesMax bounds a workflow file that is compared with what a run is pinned to: it is compiled
+	// with every answer, and a workflow of 2000 steps is smaller.
+	DriftBytesMax = 1 << 20
 	// CompiledBytesMax bounds a compiled workflow while it is expanded, to four times the largest
 	// source: a definition or an argument may be copied into every step.
 	CompiledBytesMax = 16 << 20

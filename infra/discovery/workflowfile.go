@@ -3,8 +3,10 @@ package discovery
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
@@ -36,6 +38,41 @@ func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, err
 		return out, unreadable(path, err)
 	}
 	return out, nil
+}
+
+// SourceFile returns the file to which a reference that a run records leads, read up to limits.DriftBytesMax
+// bytes; ok is false where there is none, or none that is a regular file of that size. It searches
+// nothing: a file in another directory than the reference says is not found.
+func (f *Finder) SourceFile(kind source.SourceKind, ref string) (file catalog.File, path string, ok bool) {
+	for _, d := range f.directories() {
+		rest, under := strings.CutPrefix(ref, d.prefix)
+		if d.kind != kind || !under || !filepath.IsLocal(filepath.FromSlash(rest)) {
+			continue
+		}
+		path = filepath.Join(d.dir, filepath.FromSlash(rest))
+		if data, ok := readSmall(path); ok {
+			return catalog.File{Kind: kind, Ref: ref, Data: data, Folder: d.folder, Attached: d.attached}, path, true
+		}
+	}
+	if kind != source.SourceProject || ref == "" {
+		return file, "", false
+	}
+	if path = filepath.FromSlash(ref); !filepath.IsAbs(path) {
+		path = filepath.Join(f.base(), path)
+	}
+	data, ok := readSmall(path)
+	return catalog.File{Kind: kind, Ref: ref, Data: data, Folder: named}, path, ok
+}
+
+// readSmall reads a regular file of at most limits.DriftBytesMax bytes.
+func readSmall(path string) ([]byte, bool) {
+	file, err := osfs.OpenRegular(path)
+	if err != nil {
+		return nil, false
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limits.DriftBytesMax+1))
+	return data, err == nil && len(data) <= limits.DriftBytesMax
 }
 
 // unreadable is WORKFLOW_INVALID for a file that the caller named, or STORE_IO where the system

@@ -88,11 +88,13 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		if err := o.CheckAutonomy(ctx, in.Preferences.Autonomy); err != nil {
 			return engine.Answer{}, err
 		}
-		return o.Start(ctx, o.CallerOf(by), seed,
+		answer, err := o.Start(ctx, o.CallerOf(by), seed,
 			engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
 				SourceRef: w.Ref, Goal: in.Goal,
 				Context: in.Context.Value(), Preferences: in.Preferences.Changes(), ByAgent: true,
 				Observations: gitobserver.Observe(root)})
+		answer.Warnings = append(answer.Warnings, cli.IDWarnings(w)...)
+		return answer, err
 	})
 }
 
@@ -107,8 +109,9 @@ func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
 		if in.AckToken != "" { // without it nothing is recorded
 			call = o.CallerOf(by)
 		}
-		return o.Continue(ctx, call, engine.Continue{StateToken: in.StateToken, AckToken: in.AckToken,
+		answer, err := o.Continue(ctx, call, engine.Continue{StateToken: in.StateToken, AckToken: in.AckToken,
 			Request: req})
+		return cli.WithDrift(ctx, c.a, answer), err
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -59,7 +60,8 @@ it, the RunSnapshot: a JSON object, without secrets.`,
 					if step != "" {
 						return o.RunStep(ctx, cli.RunArg(args), step)
 					}
-					return o.Run(ctx, cli.RunArg(args))
+					run, err := o.Run(ctx, cli.RunArg(args))
+					return withDrift(ctx, a, run), err
 				},
 				func(p *page.Page, run views.RunDetails) {
 					if step != "" {
@@ -99,6 +101,7 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		p.Text("goal: ", r.Goal)
 	}
 	showOrigin(p, r)
+	showDrift(p, r)
 	p.Facts(render.Preferences(r.Preferences, r.PreferenceSources)...)
 	render.FeedbackFacts(p, r.RunSummary)
 	// A session that is not healthy accepts no further records.
@@ -159,6 +162,29 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		p.Line("")
 		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(r.RunID)))
 	}
+}
+
+// showDrift prints the warning of withDrift.
+func showDrift(p *page.Page, r views.RunDetails) {
+	for _, w := range r.Warnings {
+		if w.Code == warning.WorkflowDrifted {
+			p.Text(p.Warn("! "), w.Message)
+		}
+	}
+}
+
+// withDrift adds the warning that the file of the run's workflow is another version now, unless the run is
+// over.
+func withDrift(ctx context.Context, a *cli.App, r views.RunDetails) views.RunDetails {
+	switch r.Status {
+	case runs.CompleteStatus, runs.CompleteWithGaps, runs.Cancelled, runs.Failed:
+		return r
+	}
+	if w := cli.Drift(ctx, a, cli.Pinned{Run: r.RunID, WorkflowID: r.Workflow.WorkflowID, Hash: r.Workflow.WorkflowHash,
+		SourceKind: r.SourceKind, SourceRef: r.SourceRef}); w != nil {
+		r.Warnings = append(r.Warnings, views.StepWarningOf(*w, ""))
+	}
+	return r
 }
 
 // forkCommand returns the command that continues a run of another program in another store, "" for one

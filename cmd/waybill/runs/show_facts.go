@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
@@ -328,7 +329,10 @@ func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 	section(p, "Beyond the recommendation", r.Recommendations, func(x views.Recommendation) (string, string) {
 		return x.Key, x.Effective + ", recommended: " + x.Recommended
 	})
-	section(p, "Warnings", r.Warnings, func(w views.StepWarning) (string, string) {
+	recorded := slices.DeleteFunc(slices.Clone(r.Warnings), func(w views.StepWarning) bool {
+		return w.Code == warning.WorkflowDrifted // shown at the top
+	})
+	section(p, "Warnings", recorded, func(w views.StepWarning) (string, string) {
 		return cmp.Or(w.StepID, "start"), string(w.Code) + ": " + w.Message
 	})
 	section(p, "Diverged", r.Divergences, func(d views.DivergenceRow) (string, string) {

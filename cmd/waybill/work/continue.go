@@ -147,6 +147,7 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 // show shows the answer. The tokens of an earlier answer, and --at, may name a step that the run
 // has left.
 func (in *continueInput) show(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer) error {
+	answer = cli.WithDrift(ctx, a, answer)
 	return printAnswer(a, answer, func(p *page.Page) {
 		showPending(ctx, a, o, answer, in.state+in.at != "" && isBehind(ctx, o, answer), p)
 	})

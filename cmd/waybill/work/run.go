@@ -212,11 +212,18 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 			opts.At = at.Node
 		}
 	} else {
+		log := a.Log()
+		for _, w := range in.start.named {
+			log.Warn().Msg(w.Message)
+		}
 		at, err = s.begin(ctx, begin, flow, recorded, opts)
 	}
 	if err != nil {
 		s.view.Stopped()
 		return notStarted(ctx, err)
+	}
+	if in.ref != "" || recorded != "" {
+		s.warnDrift(ctx, at)
 	}
 	return s.perform(ctx, at, opts)
 }
@@ -290,6 +297,19 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 	return answer.Position(), err
 }
 
+// warnDrift logs that the file from which a recorded run was started is another version now, and keeps the
+// warning for the document.
+func (s *runner) warnDrift(ctx context.Context, at engine.Position) {
+	answer, err := s.store.Rehydrate(ctx, at)
+	if err != nil || answer.Pending == nil {
+		return // the run itself reports what is wrong
+	}
+	if s.drift = cli.Drift(ctx, s.app, cli.PinnedOf(answer)); s.drift != nil {
+		log := s.app.Log()
+		log.Warn().Msg(s.drift.Message)
+	}
+}
+
 // suggestTrust adds to WORKFLOW_UNTRUSTED the suggestion of 'waybill trust': with the file or id of
 // the command line if that is the version to perform, else with its hash. --trust is suggested only
 // in the first case, since it is for what the command line names. Other errors are returned
@@ -328,6 +348,9 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 	}
 	for _, w := range slices.Concat(s.suspected, report.Suspected) {
 		run.Warnings = append(run.Warnings, views.StepWarningOf(w.Warning, w.StepID))
+	}
+	if s.drift != nil {
+		run.Warnings = append(run.Warnings, views.StepWarningOf(*s.drift, ""))
 	}
 	return cli.AnswerRedacted(s.app, "run", run, s.redactions, nil)
 }

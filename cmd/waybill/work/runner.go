@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
@@ -30,6 +31,8 @@ type runner struct {
 	performer *perform.Performer
 	// suspected are the warnings about secrets in what the start recorded.
 	suspected []perform.Suspected
+	// drift is the warning that the file of the run is another version now, nil if it is not.
+	drift *warning.Warning
 	// redactions are the places of the request of the start from which secrets were removed.
 	redactions []redact.Finding
 }

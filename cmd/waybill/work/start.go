@@ -48,7 +48,9 @@ func NewStart(a *cli.App) *cobra.Command {
 				return err
 			}
 			return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
-				return o.Start(ctx, o.Caller(), seed, req)
+				answer, err := o.Start(ctx, o.Caller(), seed, req)
+				answer.Warnings = append(answer.Warnings, in.named...)
+				return answer, err
 			}, showStep)
 		},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/gitobserver"
@@ -22,6 +23,8 @@ type startInput struct {
 	context contextInput
 	// autonomy and risk policy; unset ones have their defaults
 	prefs preferenceInput
+	// named are the warnings about how the workflow is named, set by request. They are not stored.
+	named []warning.Warning
 }
 
 // flags adds the flags of a start to a command.
@@ -62,6 +65,7 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 	if err != nil {
 		return out, err
 	}
+	in.named = cli.IDWarnings(w)
 	// root is "" outside of a repository; then there are no observations.
 	_, root, err := a.Workspace()
 	if err != nil {

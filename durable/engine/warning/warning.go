@@ -80,6 +80,12 @@ const (
 	CheckedElsewhere Code = "CHECKED_ELSEWHERE"
 	// SecretSuspected: the call recorded something that redaction would replace.
 	SecretSuspected Code = "SECRET_SUSPECTED"
+	// WorkflowDrifted: the file from which the run was started is another version now.
+	WorkflowDrifted Code = "WORKFLOW_DRIFTED"
+	// WorkflowIDLegacy: the id of the started workflow has no namespace.
+	WorkflowIDLegacy Code = "WORKFLOW_ID_LEGACY"
+	// WorkflowAliasUsed: the started workflow was named by a former id.
+	WorkflowAliasUsed Code = "WORKFLOW_ALIAS_USED"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded Code = "RECOMMENDATION_EXCEEDED"
 )

@@ -40,8 +40,7 @@ func Schema(routines []string) canon.Value {
 				shape.JSONOf("pattern", `^wr\.templates\.routine\.`).With("type", canon.OfString("string")))}))
 }
 
-// builtinName is a text that names something built in. The compiler reports names that do not exist; the
-// schema has all that do, in the definition def.
+// builtinName is a text that names something built in: the definition def of the schema has all names.
 type builtinName struct {
 	text
 	def string

@@ -109,6 +109,16 @@ type Build struct {
 type Compiled struct {
 	WorkflowHash canon.Digest     `json:"workflowHash"`
 	Workflow     compile.Document `json:"workflow"`
+	// Against is present where a run was named.
+	Against *Against `json:"against,omitzero"`
+}
+
+// Against is the version to which a run is pinned, and the unified difference from it to the workflow: no
+// lines if they are equal.
+type Against struct {
+	RunID        id.Run       `json:"runId"`
+	WorkflowHash canon.Digest `json:"workflowHash"`
+	Diff         []string     `json:"diff"`
 }
 
 // WorkflowFile is the document "workflow_file": the file that was written. File has forward
