@@ -65,19 +65,3 @@ func TestTextIsReadBack(t *testing.T) {
 		}
 	})
 }
-
-// TestPlaces: a member is at its key, an item at its dash's value, and JSON has places too.
-func TestPlaces(t *testing.T) {
-	at := yaml.Places([]byte("cases:\n  - name: a\n    answers: {x: [{exit: 1}]}\n"))
-	for pointer, want := range map[string]yaml.Place{"": {1, 1}, "/cases": {1, 1}, "/cases/0": {2, 5}, "/cases/0/answers/x/0/exit": {3, 20}} {
-		if at[pointer] != want {
-			t.Errorf("%s: got %v, want %v", pointer, at[pointer], want)
-		}
-	}
-	if got := yaml.Places([]byte("{\"a\":\n  [1, 2]}"))["/a/1"]; got != (yaml.Place{2, 7}) {
-		t.Error(got)
-	}
-	if len(yaml.Places([]byte("a: [")))+len(yaml.Places(nil)) > 0 {
-		t.Error("places of what is no YAML")
-	}
-}
