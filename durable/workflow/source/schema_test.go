@@ -143,7 +143,7 @@ func TestPublishedSchema(t *testing.T) {
 	c.object("workflow", workflowShape, root, "agentRole", "capabilities", "conditions", "inputs")
 	c.object("loopStep", loopShape, root.Defs["loopStep"], "loopId", "maxIterations", "while")
 	c.object("standardStep", standardShape, root.Defs["standardStep"],
-		"action", "checks", "inputs", "notesRequired", "outputs", "promptRef")
+		"output", "action", "checks", "inputs", "notesRequired", "outputs", "promptRef")
 	for name, table := range map[string]object{
 		"loopConfig": loopConfigShape, "parallelStep": parallelShape, "parallelDelegation": delegationShape,
 		"promptBlocks": promptBlocksShape, "promptFragment": fragmentShape, "extensionPoint": extensionPointShape,
