@@ -305,12 +305,12 @@ func (n *Answers) countedOutputs(ctx context.Context, p session.Resolved) ([]run
 		return p.Node.Outputs, nil
 	}
 	foreign, err := n.ledger.ImportedEvents(ctx, manifest.SessionEvents(p.At.Session), n.ledger.NewImports())
-	if err != nil || p.Fold.Next < foreign {
+	if err != nil || p.Fold.Next < foreign.Events {
 		return p.Node.Outputs, err
 	}
 	var out []runs.Output
 	for _, o := range p.Node.Outputs {
-		if !o.IsDecision() || o.Index >= foreign {
+		if !o.IsDecision() || !foreign.Has(o.Index) {
 			out = append(out, o)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -137,10 +138,10 @@ func TestUnattendedImports(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := int64(len(w.events()))
-	for imported, want := range map[int64]int{0: 1, all - 1: 1, all: 0} {
-		v := views.New(w.g.Reader, w.g.Store, func(context.Context, manifest.Log) (int64, error) { return imported, nil }, nil)
+	for came, want := range map[imported.Span]int{{}: 1, {Events: all - 1}: 1, {Events: all}: 0, {From: all - 1, Events: all}: 0} {
+		v := views.New(w.g.Reader, w.g.Store, func(context.Context, manifest.Log) (imported.Span, error) { return came, nil }, nil)
 		if list, _, err := v.Unattended(t.Context()); err != nil || len(list) != want {
-			t.Errorf("%d of %d events imported: %+v, %v", imported, all, list, err)
+			t.Errorf("%+v of %d events imported: %+v, %v", came, all, list, err)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestImportsOfTheLog(t *testing.T) {
 	}
 	want := func(events, notes int64) {
 		t.Helper()
-		got := [2]int64{l.Imports.Events(manifest.SessionEvents(s).Root), l.Imports.Events(feedback.LogOf(s).Root)}
+		got := [2]int64{l.Imports.Span(manifest.SessionEvents(s).Root).Events, l.Imports.Span(feedback.LogOf(s).Root).Events}
 		if got != [2]int64{events, notes} {
 			t.Errorf("%d, want %d and %d", got, events, notes)
 		}

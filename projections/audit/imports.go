@@ -10,21 +10,22 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 )
 
-// Imports are the imports that an audit log records: how many events of which logs came with a
-// bundle. An intention counts without its outcome, because a crash may have left what was imported.
+// Imports are the imports that an audit log records: which events of which logs came with
+// bundles. An intention counts without its outcome, because a crash may have left what was imported.
 type Imports struct {
-	events map[string]int64 // by root; none is 0
+	spans map[string]imported.Span // by root
 	// open has the sessions of imports without an outcome, which states the number of annotations.
 	open map[id.Event]id.Session
 }
 
 // newImports returns the imports of an empty audit log.
-func newImports() Imports { return Imports{map[string]int64{}, map[id.Event]id.Session{}} }
+func newImports() Imports { return Imports{map[string]imported.Span{}, map[id.Event]id.Session{}} }
 
-// Events returns how many events of the log at root came with a bundle; these are its first ones.
-func (b *Imports) Events(root string) int64 { return b.events[root] }
+// Span returns which events of the log at root came with bundles.
+func (b *Imports) Span(root string) imported.Span { return b.spans[root] }
 
 // visit folds one line of the audit log. A number that is not valid leaves the recorded one.
 func (b *Imports) visit(e event.Event) {
@@ -35,28 +36,38 @@ func (b *Imports) visit(e event.Event) {
 			return
 		}
 		b.open[e.ID] = s
-		if n, err := strconv.ParseInt(p.Details["events"], 10, 64); err == nil {
-			b.set(manifest.SessionEvents(s).Root, n)
-		}
+		b.record(manifest.SessionEvents(s).Root, p.Details["from"], p.Details["events"])
 	case audit.Done:
 		s, ok := b.open[p.IntendedEventID]
 		if !ok {
 			return
 		}
 		delete(b.open, p.IntendedEventID)
-		if n, err := strconv.ParseInt(p.Details["annotations"], 10, 64); err == nil {
-			b.set(feedback.LogOf(s).Root, n)
-		}
+		b.record(feedback.LogOf(s).Root, p.Details["annotationsFrom"], p.Details["annotations"])
 	}
 }
 
-// set records the number of imported events of a log.
-func (b *Imports) set(root string, n int64) {
-	if n == 0 {
-		delete(b.events, root)
+// record records an interval as an import states it. Without a beginning the log came as a whole; with one its events
+// follow those that the store had, and the interval is widened.
+func (b *Imports) record(root, from, events string) {
+	n, err := strconv.ParseInt(events, 10, 64)
+	if err != nil {
 		return
 	}
-	b.events[root] = n
+	if from == "" {
+		b.set(root, imported.Span{Events: n})
+	} else if first, err := strconv.ParseInt(from, 10, 64); err == nil {
+		b.set(root, b.spans[root].Widened(imported.Span{From: first, Events: n}))
+	}
+}
+
+// set records which events of a log came with bundles.
+func (b *Imports) set(root string, s imported.Span) {
+	if s.IsEmpty() {
+		delete(b.spans, root)
+		return
+	}
+	b.spans[root] = s
 }
 
 // importRow is the saved state of an import without an outcome.

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 )
 
 // Ledger is the state that a writer of the audit log saves between two writes, so that neither
@@ -35,7 +36,7 @@ type Ledger struct {
 
 // LedgerFormat is the number of the form that Save writes. A changed form gets a new number
 // and with it another cache file (docs/design.md#head-cache).
-const LedgerFormat = 6
+const LedgerFormat = 7
 
 // NewLedger returns the ledger of an empty audit log.
 func NewLedger() *Ledger {
@@ -98,8 +99,9 @@ type ledgerRow struct {
 	Root  string        `json:"root"`
 	Lines []ledgerLine  `json:"lines,omitzero"` // by event index, then by id
 	Seen  manifest.Head `json:"seen,omitzero"`
-	// Imported is the number of events that came with a bundle.
-	Imported int64 `json:"imported,omitzero"`
+	// Imported is behind the last event that came with a bundle, ImportedFrom the first one.
+	Imported     int64 `json:"imported,omitzero"`
+	ImportedFrom int64 `json:"importedFrom,omitzero"`
 }
 
 // ledgerLine is one fact that has its line.
@@ -123,10 +125,11 @@ func (l *Ledger) Save() ([]byte, error) {
 	doc := savedLedger{Confirmed: l.Confirmed, Head: l.Head, Importing: l.Imports.rows(), Logs: []ledgerRow{},
 		Partial: l.Partial}
 	roots := slices.AppendSeq(slices.Collect(maps.Keys(l.Seen)), maps.Keys(l.Lines))
-	roots = slices.AppendSeq(roots, maps.Keys(l.Imports.events))
+	roots = slices.AppendSeq(roots, maps.Keys(l.Imports.spans))
 	slices.Sort(roots)
 	for _, root := range slices.Compact(roots) {
-		r := ledgerRow{Root: root, Seen: l.Seen[root], Imported: l.Imports.Events(root)}
+		r := ledgerRow{Root: root, Seen: l.Seen[root], Imported: l.Imports.Span(root).Events,
+			ImportedFrom: l.Imports.Span(root).From}
 		for fact, index := range l.Lines[root] {
 			r.Lines = append(r.Lines, ledgerLine{fact, index})
 		}
@@ -154,7 +157,7 @@ func LoadLedger(data []byte) (*Ledger, error) {
 		if !r.Seen.IsZero() {
 			l.Seen[r.Root] = r.Seen
 		}
-		l.Imports.set(r.Root, r.Imported)
+		l.Imports.set(r.Root, imported.Span{From: r.ImportedFrom, Events: r.Imported})
 		for _, line := range r.Lines {
 			l.add(r.Root, line.EventID, line.EventIndex)
 		}

@@ -125,7 +125,7 @@ func (c Commits) openRun(ctx context.Context, s id.Session, root string) (best C
 	}
 	for _, runID := range h.Fold.Order {
 		run := h.Fold.Runs[runID]
-		if run.Tip.IsZero() || run.Closed != nil || run.CancelRequested != nil || run.LastIndex < foreign {
+		if run.Tip.IsZero() || run.Closed != nil || run.CancelRequested != nil || foreign.Has(run.LastIndex) {
 			continue
 		}
 		found, err := c.current(ctx, h, run)

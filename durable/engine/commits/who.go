@@ -169,7 +169,7 @@ func (c Commits) read(ctx context.Context, s id.Session, run id.Run, heads []can
 		out.err = err
 		return out
 	}
-	out.imported = out.details.LastActivityEventIndex < foreign
+	out.imported = foreign.Has(out.details.LastActivityEventIndex)
 	out.moments, out.err = c.moments(ctx, s, heads)
 	return out
 }

@@ -14,7 +14,8 @@ import (
 
 // Open calls each for every run of the store that a request created and that has not ended, in no order: a server that
 // was killed performs them again. Imported sessions are left out: any program can write a bundle whose first event
-// names a key. A session that cannot be read is reported to unread, and does not hide the others.
+// names a key. A run
+// whose last event came with a bundle is left out as well, until a person continues it. A session that cannot be read is reported to unread, and does not hide the others.
 func (r Runs) Open(ctx context.Context, each func(engine.Position), unread func(id.Session, error)) error {
 	all, err := r.e.Sessions(ctx)
 	if err != nil {
@@ -52,8 +53,8 @@ func (r Runs) openIn(ctx context.Context, s id.Session) (at engine.Position, ok 
 	if mine, err := r.isRequested(ctx, s, run); err != nil || !mine {
 		return at, false, err
 	}
-	imported, err := r.e.Ledger().ImportedOf(ctx, s)
-	return engine.Position{Session: s, Run: run.ID, Node: run.Tip}, imported == 0, err
+	came, err := r.e.Ledger().ImportedOf(ctx, s)
+	return engine.Position{Session: s, Run: run.ID, Node: run.Tip}, !came.Has(0) && !came.Has(run.LastIndex), err
 }
 
 // errRead ends a reading after the first segment.

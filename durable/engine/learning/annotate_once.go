@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/idempotency"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/annotations"
 )
@@ -31,7 +32,7 @@ func (l *Learning) AnnotateOnce(ctx context.Context, by engine.Caller, key strin
 	if err != nil {
 		return feedback.Annotation{}, err
 	}
-	imported, err := l.ledger.ImportedEvents(ctx, n.log, l.ledger.NewImports())
+	came, err := l.ledger.ImportedEvents(ctx, n.log, l.ledger.NewImports())
 	if err != nil {
 		return feedback.Annotation{}, err
 	}
@@ -41,7 +42,7 @@ func (l *Learning) AnnotateOnce(ctx context.Context, by engine.Caller, key strin
 	}
 	o := onceRecord{n: n, by: by, req: req, name: func(i int) id.Annotation {
 		return id.KeyedAnnotation(store, at.Run, key, i)
-	}, imported: imported}
+	}, imported: came}
 	// A recorded one is found without a lock, also where nothing can be written any more.
 	if _, err := o.make(all); err != nil {
 		return o.answer(ctx, l, all, err)
@@ -69,7 +70,7 @@ type onceRecord struct {
 	by       engine.Caller
 	req      feedback.Request
 	name     func(int) id.Annotation
-	imported int64
+	imported imported.Span
 	found    annotations.Entry // with errRecorded
 }
 
@@ -85,7 +86,7 @@ func (o *onceRecord) make(all *annotationState) (event.Payload, error) {
 				return data, o.n.checkCurrent(all, about)
 			}
 			return data, nil
-		case have.Index < o.imported || idempotency.IsExpired(have.AtMs, o.by.AtMs):
+		case o.imported.Has(have.Index) || idempotency.IsExpired(have.AtMs, o.by.AtMs):
 		case !o.same(data, have):
 			return nil, fault.New(fault.IdempotencyMismatch,
 				"this idempotency key was sent with another annotation; nothing was recorded")

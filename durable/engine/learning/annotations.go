@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/annotations"
 	"github.com/waybill/waybill/projections/runs"
@@ -78,9 +79,9 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		return out, err
 	}
 	out.Health = v.Health
-	imported, err := l.ledger.ImportedOfLog(ctx, feedback.LogOf(at.Session))
+	came, err := l.ledger.ImportedOfLog(ctx, feedback.LogOf(at.Session))
 	if err != nil {
-		imported = math.MaxInt64 // it cannot be excluded that one came with a bundle
+		came = imported.Span{Events: math.MaxInt64} // it cannot be excluded that one came with a bundle
 	}
 	rows := all.Current(at.Run.ID)
 	if q.History {
@@ -92,7 +93,7 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		if e.Index <= after || q.Signal != "" && e.Signal.Kind != q.Signal {
 			continue
 		}
-		e.Details.Imported = e.Index < imported
+		e.Details.Imported = came.Has(e.Index)
 		row := annotationRow{e.Annotation, e.Details}
 		if len(out.Annotations) == limit || !size.Fits(row) && len(out.Annotations) > 0 {
 			out.NextCursor = strconv.FormatInt(after, 10)

@@ -12,39 +12,36 @@ import (
 	auditview "github.com/waybill/waybill/projections/audit"
 )
 
-// ImportedEvents returns how many events of a log came with a bundle; these are
-// its first ones. The session's import mark records the number. Without the
-// mark the audit record of the import counts, so that a lost file does not turn
-// imported approvals into valid ones.
-func (l *Ledger) ImportedEvents(ctx context.Context, log manifest.Log, records *Imports) (int64, error) {
+// ImportedEvents returns which events of a log came with bundles. The session's
+// import mark records the interval. Without the mark the audit record of the
+// import counts, so that a lost file does not turn imported approvals into valid
+// ones.
+func (l *Ledger) ImportedEvents(ctx context.Context, log manifest.Log, records *Imports) (none imported.Span, err error) {
 	s, err := id.ParseSession(log.Owner)
 	if err != nil {
-		return 0, nil // logs of the store itself are never imported
+		return none, nil // logs of the store itself are never imported
 	}
 	c, err := l.store.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil {
-		return 0, err
+		return none, err
 	}
 	if c.V == 0 {
 		return records.events(ctx, log.Root)
 	}
 	if c.V != imported.Version {
-		return 0, NewerControl(ports.ImportedFile, c.V)
+		return none, NewerControl(ports.ImportedFile, c.V)
 	}
 	mark, err := imported.Read(c.Data)
-	if log.Root == manifest.SessionEvents(s).Root {
-		return mark.Events, err
-	}
-	return mark.Logs[log.Table.Name], err
+	return mark.Span(log.Table.Name), err
 }
 
 // ImportedOfLog is ImportedEvents of one log, without records that several calls share.
-func (l *Ledger) ImportedOfLog(ctx context.Context, log manifest.Log) (int64, error) {
+func (l *Ledger) ImportedOfLog(ctx context.Context, log manifest.Log) (imported.Span, error) {
 	return l.ImportedEvents(ctx, log, l.NewImports())
 }
 
 // ImportedOf is ImportedEvents for the events of a session.
-func (l *Ledger) ImportedOf(ctx context.Context, s id.Session) (int64, error) {
+func (l *Ledger) ImportedOf(ctx context.Context, s id.Session) (imported.Span, error) {
 	return l.ImportedEvents(ctx, manifest.SessionEvents(s), l.NewImports())
 }
 
@@ -64,16 +61,13 @@ func (l *Ledger) NewImports() *Imports { return &Imports{l: l} }
 // audit log from its beginning, and no saved ledger.
 func (l *Ledger) NewVerifiedImports() *Imports { return &Imports{l: l, complete: true} }
 
-// events returns the recorded number of imported events of the log at root. A
-// nil index has no records. Of a damaged audit log the valid part counts.
-func (b *Imports) events(ctx context.Context, root string) (int64, error) {
-	if b == nil {
-		return 0, nil
-	}
+// events returns the recorded interval of imported events of the log at root. Of
+// a damaged audit log the valid part counts.
+func (b *Imports) events(ctx context.Context, root string) (none imported.Span, err error) {
 	if b.records == nil {
 		store, err := b.l.store.StoreID(ctx, ports.ReadOnly)
 		if err != nil || store.IsZero() {
-			return 0, err
+			return none, err
 		}
 		saved := auditview.NewLedger()
 		if !b.complete {
@@ -81,11 +75,11 @@ func (b *Imports) events(ctx context.Context, root string) (int64, error) {
 		}
 		read, _, err := b.l.read(ctx, audit.LogOf(store), saved)
 		if err != nil {
-			return 0, err
+			return none, err
 		}
 		b.records = &read.Imports
 	}
-	return b.records.Events(root), nil
+	return b.records.Span(root), nil
 }
 
 // NewerControl is STORE_NEWER for a control file of a later version.

@@ -65,7 +65,7 @@ func (l *Ledger) newWriter(ctx context.Context, store id.Store) (*writer, error)
 	if err == nil && v.Health != manifest.Healthy {
 		err = auditFault(ports.Unhealthy(log, v))
 	}
-	c.ledger = read
+	c.ledger, c.imports.records = read, &read.Imports // no second reading for the imports
 	return c, err
 }
 
@@ -178,8 +178,8 @@ func (c *writer) reload(ctx context.Context) error {
 }
 
 // Facts reads the facts of a log behind a head, or from its beginning if
-// the log does not contain that head. Facts with an index below the number of
-// imported events were decided in another store and are returned separately.
+// the log does not contain that head. Facts of imported events were decided in
+// another store and are returned separately.
 func (l *Ledger) Facts(ctx context.Context, log manifest.Log, from manifest.Head,
 	imports *Imports) (out Found, v manifest.Verdict, err error) {
 	facts := auditview.NewFacts(log, from)
@@ -194,16 +194,16 @@ func (l *Ledger) Facts(ctx context.Context, log manifest.Log, from manifest.Head
 	if err != nil || len(out.Facts) == 0 {
 		return out, v, err
 	}
-	if !from.IsZero() && !out.reread {
-		imports = nil // the facts behind a known head were classified before
-	}
 	foreign, err := l.ImportedEvents(ctx, log, imports)
-	// Facts are in order of their indexes, so the imported ones come first.
-	n := 0
-	for n < len(out.Facts) && out.Facts[n].Source.EventIndex < foreign {
-		n++
+	all := out.Facts
+	out.Facts = nil
+	for _, f := range all {
+		if foreign.Has(f.Source.EventIndex) {
+			out.Imported = append(out.Imported, f)
+		} else {
+			out.Facts = append(out.Facts, f)
+		}
 	}
-	out.Imported, out.Facts = out.Facts[:n], out.Facts[n:]
 	return out, v, err
 }
 

@@ -18,12 +18,13 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// ImportedEvents returns how many of a session's events, its first ones, came with a bundle.
-type ImportedEvents func(context.Context, id.Session) (int64, error)
+// ImportedEvents returns which of a session's events came with bundles.
+type ImportedEvents func(context.Context, id.Session) (imported.Span, error)
 
 // List is the list of open runs of one store.
 type List struct {
@@ -144,7 +145,7 @@ func (l List) read(ctx context.Context, s id.Session) string {
 	}
 	for _, runID := range slices.Clone(h.Fold.Order) {
 		run := h.Fold.Runs[runID]
-		if run.Tip.IsZero() || run.Closed != nil || run.CancelRequested != nil || run.LastIndex < foreign {
+		if run.Tip.IsZero() || run.Closed != nil || run.CancelRequested != nil || foreign.Has(run.LastIndex) {
 			continue
 		}
 		p, err := h.Open(ctx, engine.Position{Session: s, Run: runID, Node: run.Tip})

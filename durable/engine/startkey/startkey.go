@@ -125,16 +125,17 @@ func CheckReserved(key string) error {
 		fault.Command{"automations", "due", "--start"})
 }
 
-// Check returns START_KEY_TAKEN for a session that was imported: any program
-// can write a bundle whose session has the id that a key results in. It returns
+// Check returns START_KEY_TAKEN for a session whose beginning was imported: any program
+// can write a bundle whose session has the id that a key results in. A session that was
+// started here and came home still answers its key. Check returns
 // the same for a run of another workflow: a start must not answer with what the
 // caller did not ask for. run is nil if it could not be read.
 func (s Starts) Check(ctx context.Context, session id.Session, run *runs.Run, key, workflowID string) error {
-	imported, err := s.ledger.ImportedEvents(ctx, manifest.SessionEvents(session), s.ledger.NewImports())
+	came, err := s.ledger.ImportedEvents(ctx, manifest.SessionEvents(session), s.ledger.NewImports())
 	switch {
 	case err != nil:
 		return err
-	case imported > 0:
+	case came.Has(0):
 		return keyTaken(session, key, "session %s, which was imported from a bundle", session).
 			Suggest("Start with another --key; %s shows the sessions.", fault.Command{"sessions", "list"})
 	case run != nil && run.Started.WorkflowID != workflowID:

@@ -164,14 +164,13 @@ func (r *repair) trimImportMark(ctx context.Context, s id.Session) error {
 	if err != nil || c.V != imported.Version {
 		return nil
 	}
-	if mark, err := imported.Read(c.Data); err != nil || mark.Events <= v.Head.Next {
+	if mark, err := imported.Read(c.Data); err != nil || !mark.IsBeyond(imported.Own, v.Head.Next) {
 		return nil
 	}
 	return r.u.store.UpdateSessionControl(ctx, s, ports.ImportedFile,
 		func(old ports.Control) (ports.Control, error) {
 			mark, err := imported.Read(old.Data)
-			mark.Events = min(mark.Events, v.Head.Next)
-			old.Data = mark.Value()
+			old.Data = mark.CutTo(imported.Own, v.Head.Next).Value()
 			return old, err
 		})
 }

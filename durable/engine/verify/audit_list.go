@@ -158,6 +158,6 @@ func (a *Auditor) auditedLog(ctx context.Context, log manifest.Log, imports *led
 
 // allImported reports that all events of a log up to a head came with a bundle.
 func (a *Auditor) allImported(ctx context.Context, log manifest.Log, head manifest.Head, imports *ledger.Imports) bool {
-	n, err := a.ledger.ImportedEvents(ctx, log, imports)
-	return err == nil && n >= head.Next
+	span, err := a.ledger.ImportedEvents(ctx, log, imports)
+	return err == nil && span.From == 0 && span.Events >= head.Next
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 	auditview "github.com/waybill/waybill/projections/audit"
 )
@@ -82,9 +83,19 @@ func (a *anchor) unsigned(log manifest.Log, e event.Event, what string, cause er
 	return f
 }
 
-// isImported reports an event that came with a bundle: decisions among them do not count here.
-func (a *anchor) isImported(log manifest.Log, e event.Event) bool {
-	return e.Index < a.imports.Imports.Events(log.Root)
+// importedSpan returns which events of a session came with bundles: decisions among them do not count here. The audit
+// log has to record it. The mark can only narrow that, since an import that was recorded may have failed.
+func (w *storeCheck) importedSpan(ctx context.Context, s id.Session) imported.Span {
+	if w.anchored == nil {
+		return imported.Span{}
+	}
+	span := w.anchored.imports.Imports.Span(manifest.SessionEvents(s).Root)
+	if c, err := w.store.SessionControl(ctx, s, ports.ImportedFile); err == nil && c.V == imported.Version {
+		if mark, err := imported.Read(c.Data); err == nil {
+			span = imported.Span{From: max(span.From, mark.From), Events: min(span.Events, mark.Events)}
+		}
+	}
+	return span
 }
 
 // decisionFindings checks the signatures of the decisions in a session's log.
@@ -93,7 +104,7 @@ func (a *anchor) isImported(log manifest.Log, e event.Event) bool {
 // signatures themselves are checked.
 func (w *storeCheck) decisionFindings(ctx context.Context, s id.Session, c *sessionCheck) (out []manifest.Finding, err error) {
 	log, all := c.log, c.decisions
-	renamed := c.from != nil && c.from.SessionID != s
+	renamed, came := c.from != nil && c.from.SessionID != s, w.importedSpan(ctx, s)
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -121,13 +132,14 @@ func (w *storeCheck) decisionFindings(ctx context.Context, s id.Session, c *sess
 			}
 			continue
 		}
-		out = append(out, w.decisionFinding(log, e, r, place)...)
+		out = append(out, w.decisionFinding(log, e, r, place, came)...)
 	}
 	return out, nil
 }
 
 // decisionFinding checks the signature of one decision.
-func (w *storeCheck) decisionFinding(log manifest.Log, e event.Event, r decision.Record, at decision.Place) []manifest.Finding {
+func (w *storeCheck) decisionFinding(log manifest.Log, e event.Event, r decision.Record, at decision.Place,
+	came imported.Span) []manifest.Finding {
 	if r.IsSigned() {
 		err := inspected(r.Given, func(store id.Store) consent.Subject {
 			at := at
@@ -139,7 +151,7 @@ func (w *storeCheck) decisionFinding(log manifest.Log, e event.Event, r decision
 		}
 	}
 	a := w.anchored
-	if a == nil || r.Decision == event.SentBack || a.isImported(log, e) {
+	if a == nil || r.Decision == event.SentBack || came.Has(e.Index) {
 		return nil
 	}
 	if _, err := r.Signer(a.signers, at); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/redrive"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -88,9 +89,8 @@ type replay struct {
 	session id.Session
 	fold    *runs.Fold
 	report  ReplayReport
-	// ignoreBefore hides approvals with a smaller event index from the current
-	// decision; 0 hides none.
-	ignoreBefore int64
+	// ignored hides the approvals in an interval of the log from the current decision.
+	ignored imported.Span
 	// renamed says of the current decision that results of checks state the attempts of another store.
 	renamed bool
 }
@@ -168,13 +168,13 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 		return d, cut, err
 	}
 	// The session may have passed through another store by import, where
-	// approvals from bundles were ignored. No bundle records up to which event,
-	// so each approval is tried as that bound. An import as a new session kept the
-	// artifacts, in which results of checks state the attempt.
-	for _, end := range a.importedApprovals(ctx, seg) {
-		a.ignoreBefore, a.renamed = end, true
+	// approvals from bundles were ignored. No bundle records which events these
+	// were, so each interval of approvals is tried. An import as a new session kept
+	// the artifacts, in which results of checks state the attempt.
+	for _, ignored := range a.importedApprovals(ctx, seg) {
+		a.ignored, a.renamed = ignored, true
 		was, cut, err := a.compare(ctx, plan, seg)
-		a.ignoreBefore, a.renamed = 0, false
+		a.ignored, a.renamed = imported.Span{}, false
 		if was == nil || cut || err != nil {
 			return was, cut, err
 		}
@@ -183,26 +183,36 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 }
 
 // importedApprovals returns, for the approvals at the node of an imported
-// segment, the index behind each one, after 0, before all of them. It is empty for
-// segments that this store wrote.
-func (a *replay) importedApprovals(ctx context.Context, seg manifest.Segment) (ends []int64) {
+// segment, the intervals that another store may have ignored: none of them, then
+// each contiguous part, those from the first one on before others. It is empty
+// for segments that this store wrote.
+func (a *replay) importedApprovals(ctx context.Context, seg manifest.Segment) (ignored []imported.Span) {
 	p, err := a.position(seg.Events[0].Scope)
 	if err != nil || p.Node == nil {
 		return nil
 	}
 	ledger := a.e.Ledger()
 	foreign, err := ledger.ImportedEvents(ctx, manifest.SessionEvents(a.session), ledger.NewVerifiedImports())
-	if err != nil || seg.First >= foreign {
+	if err != nil || !foreign.Has(seg.First) {
 		return nil
 	}
-	ends = []int64{0}
+	ignored = []imported.Span{{}}
+	var at []int64
 	for _, o := range p.Node.Outputs {
-		if o.IsDecision() {
-			ends = append(ends, o.Index+1)
+		if o.IsDecision() && len(at) < ignoredApprovalsMax {
+			at = append(at, o.Index)
 		}
 	}
-	return ends
+	for i, from := range at {
+		for _, last := range at[i:] {
+			ignored = append(ignored, imported.Span{From: from, Events: last + 1})
+		}
+	}
+	return ignored
 }
+
+// ignoredApprovalsMax bounds the approvals of one node of which intervals are tried: an attempt is compared once for each.
+const ignoredApprovalsMax = 32
 
 // compare runs plan and compares its events with the segment's. A refusal is a
 // difference. An erased artifact sets cut: the inputs are incomplete and the
@@ -224,14 +234,14 @@ func (a *replay) compare(ctx context.Context, plan replayPlan,
 }
 
 // position returns the position of a segment's attempt, without the approvals
-// that ignoreBefore hides.
+// that are ignored.
 func (a *replay) position(s event.Scope) (session.Resolved, error) {
 	at := engine.Position{Session: a.session, Run: s.RunID, Node: s.NodeID}
 	p, err := session.Resolve(a.fold, at)
-	if err == nil && a.ignoreBefore > 0 {
+	if err == nil && !a.ignored.IsEmpty() {
 		n := *p.Node
 		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o runs.Output) bool {
-			return o.IsDecision() && o.Index < a.ignoreBefore
+			return o.IsDecision() && a.ignored.Has(o.Index)
 		})
 		p.Node = &n
 	}

@@ -276,8 +276,8 @@ func (o *observer) isImported(ctx context.Context, row ArtifactRow) bool {
 	if o.v.imported == nil {
 		return true
 	}
-	n, err := o.v.importedOf(ctx, row.SessionID)
-	return err != nil || row.EventIndex < n
+	span, err := o.v.importedOf(ctx, row.SessionID)
+	return err != nil || span.Has(row.EventIndex)
 }
 
 // approvalOf reads who approved, when and with which comment.

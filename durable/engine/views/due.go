@@ -98,7 +98,7 @@ func (o *Views) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs 
 			if err != nil {
 				return err
 			}
-			row.Imported = r.LastIndex < foreign
+			row.Imported = foreign.Has(r.LastIndex)
 		}
 		out.Items = append(out.Items, row)
 	}

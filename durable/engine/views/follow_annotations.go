@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -26,14 +27,14 @@ type FollowedAnnotation struct {
 func (f *Follower) NextAnnotations(ctx context.Context) ([]FollowedAnnotation, error) {
 	log := feedback.LogOf(f.Session)
 	since := f.annotationsHead.Next
-	imported := f.v.importedAnnotations(ctx, log)
+	came := f.v.importedAnnotations(ctx, log)
 	var rows []FollowedAnnotation
 	v, err := f.v.store.Read(ctx, ports.ReadRequest{Log: log, From: f.annotationsHead}, func(manifest.Head) ports.Visitor {
 		rows = nil
 		return ports.VisitorFunc(func(seg manifest.Segment, _ manifest.Head) error {
 			for _, e := range seg.Events {
 				a, about, ok := feedback.AnnotationOf(e)
-				about.Imported = e.Index < imported
+				about.Imported = came.Has(e.Index)
 				if ok && e.Index >= since && a.Target.RunID == f.Run {
 					rows = append(rows, FollowedAnnotation{Annotation: a, About: about, AtMs: e.TimestampMs})
 				}
@@ -66,15 +67,15 @@ func (f *Follower) NextAnnotations(ctx context.Context) ([]FollowedAnnotation, e
 	return rows, nil
 }
 
-// importedAnnotations returns how many events of a log of annotations, its first ones, came with a bundle: all of
-// them in a bundle, and where that cannot be read.
-func (v *Views) importedAnnotations(ctx context.Context, log manifest.Log) int64 {
+// importedAnnotations returns which events of a log of annotations came with bundles: all of them in a bundle, and
+// where that cannot be read.
+func (v *Views) importedAnnotations(ctx context.Context, log manifest.Log) imported.Span {
 	if v.imported == nil {
-		return math.MaxInt64
+		return imported.Span{Events: math.MaxInt64}
 	}
-	n, err := v.imported(ctx, log)
+	s, err := v.imported(ctx, log)
 	if err != nil {
-		return math.MaxInt64
+		return imported.Span{Events: math.MaxInt64}
 	}
-	return n
+	return s
 }

@@ -83,7 +83,7 @@ func (o *Views) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold,
 			if err != nil {
 				return err
 			}
-			if r.LastIndex < foreign {
+			if foreign.Has(r.LastIndex) {
 				continue
 			}
 		}

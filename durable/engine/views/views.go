@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -25,7 +26,7 @@ type Source interface {
 type Views struct {
 	r     *session.Reader
 	store Source
-	// imported returns how many events of a log of a session came with a bundle; nil: all of them did.
+	// imported returns which events of a log of a session came with bundles; nil: all of them did.
 	imported ImportedEvents
 	// approval returns whose approvals the pending step of a run waits for; nil: it is not known, as in
 	// a bundle.
@@ -36,11 +37,11 @@ type Views struct {
 // none.
 type PendingApproval func(context.Context, session.Resolved) (*engine.PendingApproval, error)
 
-// ImportedEvents returns how many events of a log of a session, its first ones, came with a bundle.
-type ImportedEvents func(context.Context, manifest.Log) (int64, error)
+// ImportedEvents returns which events of a log of a session came with bundles.
+type ImportedEvents func(context.Context, manifest.Log) (imported.Span, error)
 
-// importedOf returns how many of a session's own events came with a bundle.
-func (v *Views) importedOf(ctx context.Context, s id.Session) (int64, error) {
+// importedOf returns which of a session's own events came with bundles.
+func (v *Views) importedOf(ctx context.Context, s id.Session) (imported.Span, error) {
 	return v.imported(ctx, manifest.SessionEvents(s))
 }
 
