@@ -15,6 +15,25 @@ type SessionImporter interface {
 	// Commit. A store that does not exist is created. Until End, no cleanup can start;
 	// STORE_LOCKED: a cleanup is running.
 	BeginImport(ctx context.Context, s id.Session) (SessionImport, error)
+
+	// BeginExtension begins the import of events that continue logs of a session of this store. The caller
+	// holds the locks of these logs, the session's own first, and passes the events behind their heads;
+	// a log without any is not changed. Control takes the import mark only, and must be called before
+	// Commit: the mark is durable before any event is visible. Errors are those of Logs.Append.
+	//
+	// Commit extends the session's own log, then its side logs, each as a whole. An error that is not
+	// STORE_OUTCOME_UNKNOWN promises that no log was extended. A crash leaves each log with all
+	// of its events or with none, and no side log is extended without the session's own. The
+	// next writer of a log removes the remains, and what the import mark states about events that the log
+	// does not have.
+	BeginExtension(ctx context.Context, s id.Session, logs []Extended) (SessionImport, error)
+}
+
+// Extended names a log that an import extends, with the witness of its lock and its head.
+type Extended struct {
+	Log     manifest.Log
+	Witness Witness
+	At      manifest.Head
 }
 
 // SessionImport is the import of one session. It is used by one goroutine. The caller that began it calls

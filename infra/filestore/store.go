@@ -94,7 +94,8 @@ func Open(tree osfs.FS, o Options) (*Store, error) {
 		return nil, err
 	}
 	r := read.New(d)
-	return &Store{r, inspect.New(d, r), commit.New(d, r), arrive.New(d, r), repair.New(d, r), upkeep.New(d, r),
+	c := commit.New(d, r)
+	return &Store{r, inspect.New(d, r), c, arrive.New(d, r, c), repair.New(d, r), upkeep.New(d, r),
 		func() error { return nil }}, nil
 }
 

@@ -3,13 +3,16 @@ package memstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"maps"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/ports"
 )
@@ -182,4 +185,100 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 func (a *arrival) End() error {
 	a.ended = true
 	return nil
+}
+
+// extension is the import of events that continue logs of a session.
+type extension struct {
+	arrival
+	leave []func()
+	at    map[string]manifest.Head // by root
+}
+
+// BeginExtension implements ports.SessionImporter.
+func (s *Store) BeginExtension(ctx context.Context, session id.Session, logs []ports.Extended) (ports.SessionImport, error) {
+	x := &extension{arrival: arrival{s: s, session: session, logs: map[string]*log{}, controls: map[string]ports.Control{}},
+		at: map[string]manifest.Head{}}
+	for _, to := range logs {
+		leave, err := to.Witness.Enter(to.Log)
+		if err == nil {
+			x.leave = append(x.leave, leave)
+			s.mu.Lock()
+			mine := s.mine[to.Log.Root]
+			s.mu.Unlock()
+			if !mine {
+				err = ports.ErrWitness
+			}
+		}
+		if err == nil {
+			var v manifest.Verdict
+			v, err = manifest.Read(s.disk.input(ports.ReadRequest{Log: to.Log, From: to.At}),
+				func(manifest.Segment, manifest.Head) error { return nil })
+			if errors.Is(err, manifest.ErrNotOnChain) || err == nil && v.Head != to.At {
+				err = fault.New(fault.StoreConflict, "%s moved between reading and writing", to.Log.Owner)
+			}
+		}
+		if err != nil {
+			_ = x.End()
+			return nil, err
+		}
+		x.at[to.Log.Root] = to.At
+	}
+	return x, nil
+}
+
+// Segment implements ports.SessionImport.
+func (x *extension) Segment(ctx context.Context, name string, seg manifest.Segment) error {
+	root := sessionRoot(x.session)
+	if name != "" {
+		root += "/" + name
+	}
+	at, ok := x.at[root]
+	if !ok || at.Next != seg.First {
+		return x.do(ctx, func() error {
+			return fault.New(fault.Internal, "events %d to %d of log %q do not continue a log that is extended", seg.First,
+				seg.Last, name)
+		})
+	}
+	err := x.arrival.Segment(ctx, name, seg)
+	if err == nil {
+		x.at[root] = at.After(seg.Group, seg)
+	}
+	return err
+}
+
+// Control implements ports.SessionImport.
+func (x *extension) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
+	if f != ports.ImportedFile || c.V != imported.Version {
+		return x.do(ctx, func() error { return fault.New(fault.Internal, "%s is not part of an extension", f.Name) })
+	}
+	return x.arrival.Control(ctx, f, c)
+}
+
+// Commit implements ports.SessionImport. The locks of the logs are held: nothing changed since they were compared.
+func (x *extension) Commit(ctx context.Context) (placed bool, err error) {
+	err = x.do(ctx, func() error {
+		if len(x.controls) == 0 {
+			return fault.New(fault.Internal, "session %s is extended without an import mark", x.session)
+		}
+		x.s.disk.mu.Lock()
+		defer x.s.disk.mu.Unlock()
+		for root, l := range x.logs {
+			kept := x.s.disk.log(root)
+			kept.manifest = append(kept.manifest, l.manifest...)
+			maps.Copy(kept.segments, l.segments)
+		}
+		maps.Copy(x.s.disk.controls, x.controls)
+		return nil
+	})
+	x.ended = x.ended || err == nil
+	return err == nil, err
+}
+
+// End implements ports.SessionImport.
+func (x *extension) End() error {
+	for _, leave := range x.leave {
+		leave()
+	}
+	x.leave = nil
+	return x.arrival.End()
 }

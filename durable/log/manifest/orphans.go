@@ -15,7 +15,8 @@ func (s span) name() string { return SegmentName(s.first, s.last) }
 
 // orphans adds findings for segments that no group commits (docs/design.md#log-tail). A segment at
 // the next index is left by a crash, or is all that is left of a lost last group; the two cases
-// cannot be distinguished. A segment beyond the next index proves that more was committed. One
+// cannot be distinguished. A segment beyond the next index proves that more was committed, unless an
+// import began to extend the log at this head. One
 // before it means that two appends began at one index. A reading that starts at a known head does
 // not list the directory unless it had to anyway.
 func (r *reader) orphans() error {
@@ -28,6 +29,10 @@ func (r *reader) orphans() error {
 	for _, there := range r.onDisk {
 		where := path.Join(r.in.Log.Root, SegmentDir, there.name())
 		switch {
+		case there.first >= r.v.Head.Next && r.isPending():
+			r.v.Orphans = append(r.v.Orphans, there.name())
+			r.v.Findings = append(r.v.Findings,
+				NewFinding(OrphanSegment, where, "no group commits the segment: an import that extends the log did not finish"))
 		case there.first > r.v.Head.Next:
 			r.v.markDamaged(NewFinding(LostTail, where,
 				"the segment begins beyond event %d: what was committed before it is lost", r.v.Head.Next))
@@ -48,6 +53,15 @@ func (r *reader) orphans() error {
 		}
 	}
 	return nil
+}
+
+// isPending reports that an import began to extend the log at its head.
+func (r *reader) isPending() bool {
+	if r.in.Pending == nil {
+		return false
+	}
+	next, ok := r.in.Pending()
+	return ok && next == r.v.Head.Next
 }
 
 // commits reports whether s is one of the segments that were read. They are contiguous, so their

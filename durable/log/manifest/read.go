@@ -30,6 +30,9 @@ type Input struct {
 	// Hash reads one segment file for Digests and returns its digest and length; ok is false when
 	// it does not exist. Read ignores it. Without it, Digests decodes every segment like Read.
 	Hash func(name string) (sum canon.Digest, size int64, ok bool, err error)
+	// Pending returns how many events the log had when an import began to extend it, if the import is in
+	// progress or did not finish: segments behind that many events are not committed yet. nil: none began.
+	Pending func() (next int64, ok bool)
 	// PrefetchBytes is how many bytes of segments may be read and decoded in advance, on other
 	// goroutines; Open and Hash must then be safe for concurrent use. 0 disables it. The result of
 	// a reading does not depend on it.

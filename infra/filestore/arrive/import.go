@@ -38,6 +38,8 @@ type arrival struct {
 	manifest osfs.File // of the log that received the last segment; one is open at a time
 	groups   *bufio.Writer
 	openLog  string // name of the log whose manifest is open
+	// prefix writes what a log has already to its new manifest; nil for a session that is new.
+	prefix func(log string) error
 
 	unflushed  []*disk.Staged // written and not yet synced
 	relied     disk.Relied    // objects that must be durable before the commit
@@ -151,6 +153,9 @@ func (a *arrival) open(log string) (err error) {
 		return err
 	}
 	a.openLog, a.groups = log, bufio.NewWriterSize(a.manifest, groupsBuffer)
+	if mode == osfs.New && a.prefix != nil {
+		return a.prefix(log)
+	}
 	return nil
 }
 

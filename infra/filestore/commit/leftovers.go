@@ -17,7 +17,7 @@ import (
 
 // removeLeftovers handles what a crash or a failed disk left of an append that was never
 // acknowledged, before anything else is written: the uncommitted tail of the manifest, a manifest
-// whose syncs prove nothing, orphaned segments and temporary files (docs/design.md#log-tail,
+// whose syncs prove nothing, orphaned segments and temporary files, an import mark beyond the head (docs/design.md#log-tail,
 // docs/design.md#failed-sync).
 //
 // The segment directory is listed only when the note of the last writer does not state that it is
@@ -43,7 +43,7 @@ func (a *appendOp) removeLeftovers() error {
 	if err != nil || a.foundNote != "" && a.foundNote == cleanNote(a.d, a.at.Digest) {
 		return err
 	}
-	return a.quarantineOrphans()
+	return a.removeUnfinished()
 }
 
 // cut truncates the manifest to its last group. Until that is durable nothing may be written behind
@@ -78,7 +78,7 @@ func (a *appendOp) reopen() error {
 
 // quarantineOrphans moves segments that no group commits to the quarantine and removes temporary
 // files of the segment directory: only the holder of this log's lock writes there. A segment beyond
-// the head is SESSION_UNHEALTHY.
+// the head is SESSION_UNHEALTHY, unless an import that did not finish left it.
 func (a *appendOp) quarantineOrphans() error {
 	names, err := read.SegmentNames(a.d, a.log)
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *appendOp) quarantineOrphans() error {
 		first, _, ok := manifest.ParseSegmentName(name)
 		switch {
 		case !ok || first < a.at.Next:
-		case first > a.at.Next:
+		case first > a.at.Next && !a.isPending():
 			// It proves that more was committed than the manifest shows.
 			return fault.New(fault.SessionUnhealthy,
 				"%s holds %s beyond event %d: what was committed before it is lost", a.log.Owner, name, a.at.Next)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/ports"
 )
@@ -63,6 +64,16 @@ func SessionControlName(session id.Session, f ports.ControlFile) (string, error)
 		return "", fault.New(fault.Internal, "%q of kind %q is not a control file of a session", f.Name, f.Kind)
 	}
 	return path.Join(SessionDir(session), f.Name), nil
+}
+
+// ImportMark is the path of the import mark of the session that a log belongs to; ok is false for a log of the
+// store.
+func ImportMark(log manifest.Log) (name string, ok bool) {
+	session, err := id.ParseSession(log.Owner)
+	if err != nil {
+		return "", false
+	}
+	return path.Join(SessionDir(session), ports.ImportedFile.Name), true
 }
 
 // The directory of deleted sessions and the format of its control files.

@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
@@ -102,7 +103,27 @@ func Input(ctx context.Context, d *disk.Disk, log manifest.Log) manifest.Input {
 			b, _, err := d.ReadWithin(path.Join(dir, name), layout.SegmentBytesMax)
 			return b, err == nil, disk.UnlessMissing(err)
 		},
+		Pending: func() (int64, bool) { return PendingExtension(d, log) },
 	}
+}
+
+// PendingExtension returns how many events a log had when an import began to extend it, if the session's import mark
+// states that one is in progress. An unreadable mark states nothing.
+func PendingExtension(d *disk.Disk, log manifest.Log) (next int64, ok bool) {
+	name, ok := layout.ImportMark(log)
+	if !ok {
+		return 0, false
+	}
+	doc, ok, err := d.ReadControl(name, ports.ImportedFile.Kind)
+	if err != nil || !ok || doc.V != imported.Version {
+		return 0, false
+	}
+	mark, err := imported.Read(doc.Data)
+	if err != nil {
+		return 0, false
+	}
+	next, ok = mark.Pending[log.Table.Name]
+	return next, ok
 }
 
 // SegmentNames lists the segment directory of a log. A missing directory is empty: the first append

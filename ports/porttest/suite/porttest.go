@@ -71,6 +71,7 @@ func Run(t *testing.T, setup Setup) {
 		{"an import that is not committed leaves no session", abandonedImport},
 		{"invalid imports are rejected", invalidImport},
 		{"a session is imported once", concurrentImports},
+		{"a session is extended as a whole", extensions},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
 	}
