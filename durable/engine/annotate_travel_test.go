@@ -99,7 +99,7 @@ func TestAnnotationsTravel(t *testing.T) {
 	a := judged(from)
 	bundle := export(t, from.g, a.Session.SessionID, 1)
 	was := listed(t, from.g, a.Session.RunID.String())
-	if got := take(t, to.g, bundle, false); got.Relation != travel.Imported {
+	if got := take(t, to.g, bundle, false); got.Relation != travel.NewSession {
 		t.Fatalf("%+v", got)
 	}
 	if is := unmarked(t, listed(t, to.g, a.Session.RunID.String())); asJSON(t, is) != asJSON(t, was) || len(is.Annotations) != 5 {
@@ -109,7 +109,7 @@ func TestAnnotationsTravel(t *testing.T) {
 		t.Errorf("once more: %+v", again)
 	}
 	fresh := take(t, to.g, bundle, true)
-	if fresh.Relation != travel.ImportedAsNew || take(t, to.g, bundle, true).Relation != travel.Same {
+	if fresh.Relation != travel.NewSession || take(t, to.g, bundle, true).Relation != travel.Same {
 		t.Fatalf("%+v", fresh)
 	}
 	run := fresh.Runs[0].RunID.String()
@@ -179,7 +179,7 @@ func TestExportRedactsAnnotations(t *testing.T) {
 		t.Errorf("%v, %+v:\n%s", err, done, out.String())
 	}
 	to := newAnnotationFixture(t)
-	if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.Imported {
+	if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.NewSession {
 		t.Errorf("%+v", got)
 	}
 	list := listed(t, to.g, a.Session.RunID.String())

@@ -24,7 +24,7 @@ func TestAuditOfAnImportedForeignSession(t *testing.T) {
 	}
 	w := auditWorld(t)
 	got := take(t, w.g, export(t, foreign, run.SessionID, 1), false)
-	if got.Relation != travel.Imported || got.Health != manifest.UnknownVersion {
+	if got.Relation != travel.NewSession || got.Health != manifest.UnknownVersion {
 		t.Fatalf("%+v", got)
 	}
 	check := func(quiet bool) {

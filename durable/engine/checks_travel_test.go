@@ -77,12 +77,12 @@ func TestChecksAreDecidedAgain(t *testing.T) {
 	replayed("recorded", w, s, run)
 	to := newFixture(t)
 	bundle := export(t, w.g, s, 1)
-	if got := take(t, to.g, bundle, false); got.Relation != travel.Imported {
+	if got := take(t, to.g, bundle, false); got.Relation != travel.NewSession {
 		t.Fatalf("%+v", got)
 	}
 	replayed("imported", to, s, run)
 	fresh := take(t, to.g, bundle, true)
-	if fresh.Relation != travel.ImportedAsNew {
+	if fresh.Relation != travel.NewSession {
 		t.Fatalf("%+v", fresh)
 	}
 	list, err := to.g.Runs(t.Context())

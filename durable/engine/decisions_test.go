@@ -454,7 +454,7 @@ func TestDecisionsRedacted(t *testing.T) {
 				t.Fatalf("%v\n%.4000s", err, out.String())
 			}
 			to := newFixture(t)
-			if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.Imported {
+			if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.NewSession {
 				t.Fatalf("%+v", got)
 			}
 			if v, err := to.g.Verify(ctx); err != nil || !v.OK {

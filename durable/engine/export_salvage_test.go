@@ -107,7 +107,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 			t.Errorf("%s: %d events were salvaged; event %d is the first lost one, %d existed before", name,
 				out.Events, l.at, first)
 		}
-		if got := take(t, newFixture(t).g, b.Bytes(), false); got.Relation != travel.ImportedAsNew ||
+		if got := take(t, newFixture(t).g, b.Bytes(), false); got.Relation != travel.NewSession ||
 			got.Events != out.Events {
 			t.Errorf("%s: imported as %+v", name, got)
 		}

@@ -84,13 +84,13 @@ func TestHostStepsAreDecidedAgain(t *testing.T) {
 	check("recorded", w, s, run)
 	to := newFixture(t)
 	bundle := export(t, w.g, s, 1)
-	if got := take(t, to.g, bundle, false); got.Relation != travel.Imported {
+	if got := take(t, to.g, bundle, false); got.Relation != travel.NewSession {
 		t.Fatalf("%+v", got)
 	}
 	check("imported", to, s, run)
 	fresh := take(t, to.g, bundle, true)
 	list, err := to.g.Runs(context.Background())
-	if err != nil || fresh.Relation != travel.ImportedAsNew {
+	if err != nil || fresh.Relation != travel.NewSession {
 		t.Fatalf("%+v, %v", fresh, err)
 	}
 	for _, r := range list.Runs {
@@ -112,7 +112,7 @@ func TestHostResultsAreRedacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := newFixture(t)
-	if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.Imported {
+	if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.NewSession {
 		t.Fatalf("%+v", got)
 	}
 	list, err := to.g.Runs(t.Context())

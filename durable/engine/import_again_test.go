@@ -94,7 +94,7 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 		}
 		w.g = w.process()
 		planted := tamper(t, made, func(s map[string]any) { rechain(t, s, forge) })
-		if got := take(t, w.g, planted, false); got.Relation != travel.Imported || got.SessionID != first.SessionID {
+		if got := take(t, w.g, planted, false); got.Relation != travel.NewSession || got.SessionID != first.SessionID {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(honest), bundle.Options{})
@@ -130,7 +130,7 @@ func TestARedactedTombstone(t *testing.T) {
 	if bytes.Contains(out.Bytes(), []byte("sk-abcdef")) {
 		t.Error("the tombstone holds the secret")
 	}
-	if got := take(t, newFixture(t).g, out.Bytes(), false); got.Relation != travel.Imported {
+	if got := take(t, newFixture(t).g, out.Bytes(), false); got.Relation != travel.NewSession {
 		t.Errorf("%+v", got)
 	}
 }

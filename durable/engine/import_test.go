@@ -86,7 +86,7 @@ func TestForgedBundles(t *testing.T) {
 			t.Errorf("%s: a store was made", name)
 		}
 	}
-	if w := newFixture(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != travel.Imported {
+	if w := newFixture(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != travel.NewSession {
 		t.Error("what was only written in another spelling is refused")
 	}
 }

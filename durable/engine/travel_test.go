@@ -50,7 +50,7 @@ func TestABundleGivesTheSameSession(t *testing.T) {
 		first := export(rt, p.g, s, 1)
 		g := newFixture(t).g
 		got := take(rt, g, first, false)
-		if got.Relation != travel.Imported || got.SessionID != s {
+		if got.Relation != travel.NewSession || got.SessionID != s {
 			rt.Fatalf("%+v", got)
 		}
 		if was, is := projected(rt, p.g, s), projected(rt, g, s); was != is {
@@ -65,7 +65,7 @@ func TestABundleGivesTheSameSession(t *testing.T) {
 			rt.Fatalf("once more: %+v", again)
 		}
 		fresh := take(rt, g, first, true)
-		if fresh.Relation != travel.ImportedAsNew || fresh.SessionID == s || fresh.Mapping == nil {
+		if fresh.Relation != travel.NewSession || fresh.SessionID == s || fresh.Mapping == nil {
 			rt.Fatalf("as new: %+v", fresh)
 		}
 		if was, is := nameless(projected(rt, g, s)), nameless(projected(rt, g, fresh.SessionID)); was != is {
@@ -269,7 +269,7 @@ func TestForeignBundlesAreImportedUnchanged(t *testing.T) {
 		}
 		w := newFixture(t)
 		got := take(t, w.g, data, false)
-		if got.Relation != travel.Imported || got.Health != "unknown_version" || len(got.Runs) != 1 ||
+		if got.Relation != travel.NewSession || got.Health != "unknown_version" || len(got.Runs) != 1 ||
 			got.Runs[0].StateToken != "" {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -19,18 +19,19 @@ const (
 // Faults of sessions and runs: they are missing, ambiguous, busy, damaged or in a state that
 // does not accept the call.
 const (
-	SessionLocked    Code = "SESSION_LOCKED"
-	SessionUnhealthy Code = "SESSION_UNHEALTHY"
-	SessionNotFound  Code = "SESSION_NOT_FOUND"
-	RunNotFound      Code = "RUN_NOT_FOUND"
-	RunAmbiguous     Code = "RUN_AMBIGUOUS"
-	RunBusy          Code = "RUN_BUSY"
-	RunClosed        Code = "RUN_CLOSED"
-	RunWaiting       Code = "RUN_WAITING"
-	DecisionRefused  Code = "DECISION_REFUSED"
-	StartKeyTaken    Code = "START_KEY_TAKEN"
-	RunBlocked       Code = "RUN_BLOCKED"
-	StepFailed       Code = "STEP_FAILED"
+	SessionLocked     Code = "SESSION_LOCKED"
+	SessionUnhealthy  Code = "SESSION_UNHEALTHY"
+	SessionNotFound   Code = "SESSION_NOT_FOUND"
+	SessionHandedOver Code = "SESSION_HANDED_OVER"
+	RunNotFound       Code = "RUN_NOT_FOUND"
+	RunAmbiguous      Code = "RUN_AMBIGUOUS"
+	RunBusy           Code = "RUN_BUSY"
+	RunClosed         Code = "RUN_CLOSED"
+	RunWaiting        Code = "RUN_WAITING"
+	DecisionRefused   Code = "DECISION_REFUSED"
+	StartKeyTaken     Code = "START_KEY_TAKEN"
+	RunBlocked        Code = "RUN_BLOCKED"
+	StepFailed        Code = "STEP_FAILED"
 )
 
 // Faults of requests with an idempotency key (docs/design.md#idempotency-keys). Their HTTP status is 409.
@@ -69,6 +70,7 @@ const (
 	BundleEventOrderInvalid     Code = "BUNDLE_EVENT_ORDER_INVALID"
 	BundleManifestOrderInvalid  Code = "BUNDLE_MANIFEST_ORDER_INVALID"
 	BundleCollision             Code = "BUNDLE_COLLISION"
+	SessionDiverged             Code = "SESSION_DIVERGED"
 	ArtifactErased              Code = "ARTIFACT_ERASED"
 	ArtifactNotFound            Code = "ARTIFACT_NOT_FOUND"
 	SessionKept                 Code = "SESSION_KEPT"
@@ -180,6 +182,10 @@ var Table = []Row{
 	{SessionNotFound, ExitNotFound, never, "The store holds no such session.",
 		Suggest("See %s.", Command{"runs", "list"})},
 	{RunNotFound, ExitNotFound, never, "The store holds no such run.", Suggest("See %s.", Command{"runs", "list"})},
+	{SessionHandedOver, ExitWaiting, never,
+		"The session was handed over to another store, and takes no steps here until it comes home or is taken back.",
+		Suggest("Import the bundle that comes home, or take the session back with %s.",
+			Command{"runs", "take-back", "RUN"})},
 	{RunAmbiguous, ExitUsage, never, "The id prefix matches several runs.", Suggest("Give more characters of the id.")},
 	{RunBusy, ExitBusy, soon, "Another 'waybill run' executes this run.", Suggest("Wait for it, or stop it first.")},
 	{RunClosed, ExitFailed, never, "The run was cancelled or closed as failed; it takes no further steps.",
@@ -259,6 +265,9 @@ var Table = []Row{
 	{BundleCollision, ExitFailed, never,
 		"The store has another session with the id of a bundle that must keep its ids.",
 		Suggest("Import it into another store with --store; nothing was imported.")},
+	{SessionDiverged, ExitFailed, never,
+		"The session of the store and the one of the bundle continue the events that they share in different ways.",
+		Suggest("Import it with --as-new to have both; nothing was imported.")},
 	{ArtifactErased, ExitFailed, never, "The bytes of an artifact were erased; only its digest is left.",
 		Suggest("See who erased it and why with %s.", Command{"audit", "list"})},
 	{ArtifactNotFound, ExitNotFound, never, "No artifact of the store has this digest.",

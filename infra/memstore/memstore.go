@@ -41,6 +41,7 @@ type Disk struct {
 	controls map[string]ports.Control // of sessions, by path
 
 	tombstones map[canon.Digest]canon.Value // of erased artifacts
+	performed  map[id.Session]bool          // sessions with a performer
 }
 
 // log is one log: the session's own, a side log or a log of the store. A log that was locked and
@@ -80,6 +81,7 @@ func NewDisk(seed id.Seed) *Disk {
 	return &Disk{
 		seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{},
 		controls: map[string]ports.Control{}, tombstones: map[canon.Digest]canon.Value{},
+		performed: map[id.Session]bool{},
 	}
 }
 

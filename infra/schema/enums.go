@@ -201,7 +201,7 @@ func engineEnums() []enum {
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(host.Completed, host.Failed),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
-		enumOf(travel.Imported, travel.ImportedAsNew, travel.Same, travel.Ahead, travel.Behind, "diverged"),
+		enumOf(travel.NewSession, travel.Same, travel.FastForward, travel.Ahead, travel.Diverged, travel.Behind),
 		enumOf(verify.HeadSame, verify.HeadAhead, verify.HeadOther),
 		enumOf(upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible),
 		// Re-executed inputs, and why a run matches a search.

@@ -20,9 +20,11 @@ import (
 const importLong = `Import the session of a bundle into the store. The bundle is checked completely before
 anything is written, and an interrupted import leaves no partial session.
 
-A session that exists already is compared with the bundle and not changed: it is the
-same, ahead of the bundle, or behind it. A session with the same id and a different
-history is imported under new ids, and so is every session with --as-new. Imports are
+A session that exists already is compared with the bundle. If the bundle continues it, the
+import shows who did what elsewhere and asks; without a terminal it needs --accept. Then
+the session is extended as a whole, annotations included. If the session is the same, or
+ahead of the bundle, nothing is written. If the two differ behind events that both have,
+the import is refused; --as-new imports the bundle under new ids, to have both. Imports are
 idempotent. Approvals of steps that were given in another store are shown but not valid
 here.
 
@@ -36,12 +38,14 @@ another key. A signature that is not one over the bundle refuses the import.`
 func NewImport(a *cli.App) *cobra.Command {
 	var req travel.ImportRequest
 	var signature string
+	var accept bool
 	return cli.WithOptions(&cobra.Command{
 		Use:     "import FILE",
 		GroupID: cli.GroupMaintain,
 		Short:   "Import a session bundle",
 		Long:    importLong,
 		Example: `  waybill import build.bundle.json
+  waybill import build.bundle.json --accept
   waybill import build.bundle.json --as-new
   ssh other waybill export @last -o - | waybill import -`,
 		Args: cli.Exactly("FILE or -"),
@@ -50,11 +54,13 @@ func NewImport(a *cli.App) *cobra.Command {
 				return err
 			}
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				req.Accept = acceptance(a, accept)
 				return importBundle(ctx, a, o, args[0], signature, req)
 			})
 		},
 	},
 		cli.Opt(&req.AsNew, "as-new", "import under new ids even if the session is not in the store"),
+		cli.Opt(&accept, "accept", "extend a session of the store without a question"),
 		cli.Opt(&signature, "signature", "the signature over the bundle (default `FILE`.sig, if it exists)"))
 }
 
@@ -114,25 +120,26 @@ func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name, signature
 }
 
 // showImport prints the relation of the bundle to the session in the store,
-// warnings, and the runs of the bundle. For the relations Same, Ahead and Behind
-// nothing was written.
+// warnings, and the runs of the bundle. For the relations Same and Ahead nothing was
+// written.
 func showImport(a *cli.App, doc travel.Import, p *page.Page) {
 	what := page.Plural(int(doc.Events), "event")
 	switch doc.Relation {
-	case travel.Imported:
-		p.Line("%s Imported %s, %s.", p.Good("✓"), doc.SessionID, what)
-	case travel.ImportedAsNew:
+	case travel.NewSession:
+		if doc.SessionID == doc.BundleSessionID {
+			p.Line("%s Imported %s, %s.", p.Good("✓"), doc.SessionID, what)
+			break
+		}
 		p.Line("%s Imported as new: %s, %s.", p.Good("✓"), doc.SessionID, what)
 		p.Line("%s", p.Dim("Its id in the bundle is "+doc.BundleSessionID.String()+"."))
+	case travel.FastForward:
+		p.Line("%s Extended %s, which has %s now.", p.Good("✓"), doc.SessionID, what)
+		showArrivals(*doc.Arrived, p)
 	case travel.Same:
 		p.Line("Already in the store: %s, %s. Nothing was written.", doc.SessionID, what)
 	case travel.Ahead:
 		p.Text("", "The store is ahead: its session "+doc.SessionID.String()+" contains the bundle, and has "+what+
 			". Nothing was written.")
-	case travel.Behind:
-		p.Text("", "The store is behind: its session "+doc.SessionID.String()+" has only "+what+
-			" of the bundle. Nothing was written, since existing sessions are not extended. "+
-			"Import it with --as-new to have both.")
 	}
 	if doc.Health != manifest.Healthy && doc.Health != manifest.UnknownVersion {
 		p.Text(p.Warn("! "), "The session in the store is damaged ("+render.Health(doc.Health)+"). Next: "+

@@ -125,7 +125,7 @@ func DiffBundles(ctx context.Context, left, right Side) (out BundleDiff, err err
 	case n == len(one):
 		out.Relation = Behind
 	default:
-		out.Relation = diverged
+		out.Relation = Diverged
 	}
 	for i, side := range sides {
 		var rest *laterEvents

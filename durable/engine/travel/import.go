@@ -21,18 +21,24 @@ import (
 // Relation is the closed set of results of an import.
 type Relation string
 
-// The relations. Same, Ahead and Behind relate the session of this store to the
-// bundle's; nothing is written in these cases.
+// The relations. NewSession and FastForward write; the others relate the session of this
+// store to the bundle's, and nothing is written.
 const (
-	// Imported means that the session was absent and has its own ids now.
-	Imported Relation = "imported"
-	// ImportedAsNew means that it was imported under new ids.
-	ImportedAsNew Relation = "imported_as_new"
+	// NewSession means that the session was absent, and was imported: under its own ids, or
+	// under new ones, which the mapping has.
+	NewSession Relation = "new"
 	// Same means that the store has exactly the bundle's events.
 	Same Relation = "same"
+	// FastForward means that the bundle continues the store's session, which was
+	// extended.
+	FastForward Relation = "fast_forward"
 	// Ahead means that the store has the bundle's events and more.
 	Ahead Relation = "ahead"
-	// Behind means that the bundle has the store's events and more.
+	// Diverged means that both have events that the other one does not have. It is
+	// returned with SESSION_DIVERGED.
+	Diverged Relation = "diverged"
+	// Behind is a relation of a comparison only: the other log has the first one's
+	// events and more.
 	Behind Relation = "behind"
 )
 
@@ -47,6 +53,8 @@ type Import struct {
 	Events int64           `json:"events"`
 	Health manifest.Health `json:"health"`
 	Runs   []ImportedRun   `json:"runs"`
+	// Arrived is what an import adds to a session of this store: who did what elsewhere.
+	Arrived *Arrivals `json:"arrived,omitzero"`
 	// Mapping has the new ids by old ids, when imported as new.
 	Mapping *rewrite.Mapping `json:"mapping,omitzero"`
 	// Warnings are sentences for people.
@@ -68,19 +76,26 @@ type ImportedRun struct {
 type ImportRequest struct {
 	// AsNew imports under new ids in any case.
 	AsNew bool
+	// Accept is asked before a session of this store is extended; nil refuses.
+	Accept Acceptance
 }
+
+// Acceptance decides whether what a bundle adds to a session of this store is imported. The document has the relation,
+// the session and Arrived. Its error refuses the import, and nothing was written.
+type Acceptance func(ctx context.Context, what Import) error
 
 // Import imports a bundle's session into the store (docs/design.md#bundles).
 // The bundle is verified completely before the first byte is written. If the
-// session exists, the two logs are compared by their chains and the store's is
-// not changed. A session of the same id with another history is imported under
-// new ids. These are derived from the bundle's head and the store, so that a
-// repeated import finds the result of the first. A crash leaves nothing
-// visible.
+// session exists, the two logs are compared by their chains. A bundle that continues
+// the store's session extends it (docs/design.md#home), if the caller accepts that;
+// otherwise the store's session is not changed. Ids of an import under new ids are derived from
+// the bundle's head and the store, so that a repeated import finds the result of
+// the first. A crash leaves nothing visible.
 //
 // Errors: BUNDLE_INTEGRITY_FAILED, BUNDLE_MISSING_SNAPSHOT,
 // BUNDLE_MISSING_PINNED_WORKFLOW and BUNDLE_INVALID_FORMAT for an invalid
-// bundle; BUNDLE_COLLISION if the session cannot have the ids it needs;
+// bundle; SESSION_DIVERGED if the store's session has another history; BUNDLE_COLLISION
+// if the session cannot have the ids it needs; RUN_BUSY and SESSION_LOCKED if it is in use;
 // STORE_CONFLICT if another session appears under the id meanwhile.
 func (c *Exchange) Import(ctx context.Context, by engine.Caller, src ports.Bundle, req ImportRequest) (Import, error) {
 	m := &importer{ex: c, by: by, src: src,
@@ -96,9 +111,9 @@ func (c *Exchange) Import(ctx context.Context, by engine.Caller, src ports.Bundl
 			return m.out, err
 		}
 		switch {
-		case relation != "" && relation != diverged:
-			return m.reportExisting(ctx, src.Session(), relation)
-		case relation == diverged || src.Envelope().Salvage != nil:
+		case relation != "":
+			return m.importKnown(ctx, relation, req.Accept)
+		case src.Envelope().Salvage != nil:
 			asNew = true
 		}
 	}
@@ -111,9 +126,6 @@ func (c *Exchange) Import(ctx context.Context, by engine.Caller, src ports.Bundl
 	}
 	return m.importSession(ctx, asNew)
 }
-
-// diverged is the relation of two different histories. No import returns it.
-const diverged Relation = "diverged"
 
 // importer is one import in progress.
 type importer struct {
@@ -170,10 +182,25 @@ func bundleFault(f manifest.Finding) error {
 	return out
 }
 
-// reportExisting completes the result for a session that exists already.
-func (m *importer) reportExisting(ctx context.Context, s id.Session, relation Relation) (Import, error) {
-	m.out.Relation, m.out.SessionID = relation, s
-	return m.out, m.describe(ctx)
+// importKnown completes the result for a session that exists already, which a bundle that continues it extends. A
+// session of the same events may have annotations elsewhere that are not here.
+func (m *importer) importKnown(ctx context.Context, relation Relation, accept Acceptance) (Import, error) {
+	m.out.Relation, m.out.SessionID = relation, m.src.Session()
+	switch relation {
+	case Diverged:
+		return m.out, m.divergence(ctx)
+	case Ahead:
+		return m.out, m.describe(ctx)
+	}
+	x, err := m.planExtension(ctx)
+	switch {
+	case err != nil:
+		return m.out, err
+	case m.isEmpty(x):
+		m.out.Relation = Same
+		return m.out, m.describe(ctx)
+	}
+	return m.fastForward(ctx, x, accept)
 }
 
 // importSession writes the session between the two lines of an audited act, and
@@ -186,14 +213,14 @@ func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error
 	if err != nil {
 		return m.out, err
 	}
-	m.out.Relation, m.out.SessionID = Imported, m.src.Session()
+	m.out.Relation, m.out.SessionID = NewSession, m.src.Session()
 	if asNew {
-		m.out.Relation, m.out.SessionID = ImportedAsNew, id.ImportedSession(store, m.head.Digest.String())
+		m.out.SessionID = id.ImportedSession(store, m.head.Digest.String())
 		target.ID = m.out.SessionID.String()
 		// A repeated import is detected before an intention is recorded.
 		if relation, err := m.compareNew(ctx); err != nil || relation != "" {
 			m.out.Relation = relation
-			if err == nil && relation == diverged {
+			if err == nil && relation == Diverged {
 				err = fault.New(fault.BundleCollision,
 					"this import would create session %s, which exists with another history", m.out.SessionID).
 					Suggest("Inspect it with %s, and delete it with %s if it is not needed.",
@@ -239,7 +266,7 @@ func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relat
 	} else {
 		relation, err = m.compare(ctx)
 	}
-	if err == nil && (relation == "" || relation == diverged) {
+	if err == nil && (relation == "" || relation == Diverged || relation == Behind) {
 		err = fault.New(fault.StoreConflict, "session %s appeared while it was imported, with another history",
 			m.out.SessionID)
 	}

@@ -42,7 +42,7 @@ func (m *importer) compare(ctx context.Context) (Relation, error) {
 	if there {
 		return Behind, nil
 	}
-	return diverged, nil
+	return Diverged, nil
 }
 
 // findHead sets *found if a log has a head on its chain.
@@ -84,18 +84,18 @@ func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 	case verdict.Unborn():
 		return "", nil
 	case origin == nil || origin.Head != m.head.Digest:
-		return diverged, nil
+		return Diverged, nil
 	}
 	from, err := m.ex.importedHead(ctx, m.out.SessionID)
 	switch {
 	case err != nil:
 		return "", err
 	case from != m.head.Digest:
-		return diverged, nil
+		return Diverged, nil
 	case verdict.Head.Next > m.head.Next, verdict.Head.Next == m.head.Next && verdict.Damaged():
 		return Ahead, nil
 	case verdict.Head.Next < m.head.Next: // damaged since, or repaired
-		return Behind, nil
+		return Diverged, nil
 	}
 	return Same, nil
 }

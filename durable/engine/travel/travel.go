@@ -19,6 +19,8 @@ type Store interface {
 	ports.Tombstones
 	ports.SideLogs
 	ports.SessionImporter
+	// Performers are the locks of the performers of sessions.
+	Performers() ports.Performers
 }
 
 // Exchange exports sessions of one store and imports bundles into it.

@@ -38,6 +38,7 @@ type Store interface {
 	ports.Retention
 	ports.Repairs
 	ports.Tenancy
+	Performers() ports.Performers
 }
 
 // Engine has the use cases of one store.

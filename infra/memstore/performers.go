@@ -1,0 +1,31 @@
+package memstore
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/ports"
+)
+
+// Performers returns the locks of the performers of sessions.
+func (s *Store) Performers() ports.Performers { return performers{s.disk} }
+
+// performers implements ports.Performers.
+type performers struct{ disk *Disk }
+
+// Hold implements ports.Performers.
+func (p performers) Hold(ctx context.Context, s id.Session) (func() error, error) {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	if p.disk.performed[s] {
+		return nil, fault.New(fault.RunBusy, "another performer carries out this run").With("sessionId", s.String())
+	}
+	p.disk.performed[s] = true
+	return func() error {
+		p.disk.mu.Lock()
+		defer p.disk.mu.Unlock()
+		delete(p.disk.performed, s)
+		return ctx.Err()
+	}, nil
+}
