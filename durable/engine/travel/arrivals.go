@@ -108,7 +108,7 @@ func (a *Arrivals) add(e event.Event, steps stepNames) {
 			d.Decision, d.By, d.Reason = p.Decision.Decision, p.Decision.By, p.Decision.Reason
 		}
 		// An approval is written beside the decision of the same moment.
-		if n := len(a.Decisions); p.Payload.ArtifactKind == event.ApprovalKind && n > 0 && a.Decisions[n-1] == d {
+		if n := len(a.Decisions); n > 0 && a.Decisions[n-1] == d {
 			return
 		}
 		a.Decisions = append(a.Decisions, d)
