@@ -79,6 +79,9 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 	if done, ok := p.Node.Attempt(attempt.ID); ok {
 		return e.replayAttempt(ctx, keys, at, h, done, req)
 	}
+	if err := e.notHandedOver(ctx, at.Session, h.Fold); err != nil {
+		return Answer{}, err // before checks are performed
+	}
 	if !attempt.Performed {
 		if err := req.RefuseObserved(at.Run); err != nil {
 			return Answer{}, err

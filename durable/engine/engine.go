@@ -72,6 +72,9 @@ type Caller = ledger.Caller
 func (e *Engine) commit(ctx context.Context, h *session.History,
 	plan func(manifest.Verdict) (manifest.Plan, error)) (appended bool, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
+		if err := e.notHandedOver(ctx, h.Session, h.Fold); err != nil {
+			return err
+		}
 		planned, err := plan(v)
 		if err != nil || len(planned.Events) == 0 {
 			return err

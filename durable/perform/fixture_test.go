@@ -169,6 +169,8 @@ func (s sender) Rehydrate(ctx context.Context, at engine.Position) (engine.Answe
 	return s.w.g.Rehydrate(ctx, at)
 }
 
+func (s sender) MayAppend(ctx context.Context, session id.Session) error { return s.w.g.MayAppend(ctx, session) }
+
 func (s sender) Workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
 	return s.w.g.Workflow(ctx, hash)
 }

@@ -32,6 +32,8 @@ var changes = map[string]string{
 	"guard_noted":             "guarded",
 	"run_cancel_requested":    "cancelRequested",
 	"run_closed":              "closed",
+	"session_handed_over":     "handOvers handedOver",
+	"session_taken_back":      "",
 }
 
 // One event of each kind, in a valid scope, must change exactly the listed members of the fold.
@@ -78,6 +80,8 @@ func TestEachKindChangesOnlyItsMembers(t *testing.T) {
 				Reason: "safety_stop", Summary: "s"}},
 			"guard_noted": {at, event.GuardNoted{Chat: ref, Client: "codex", Refusals: 1,
 				Verdict: event.GuardRefused}},
+			"session_handed_over":  {event.Scope{}, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1}},
+			"session_taken_back":   {event.Scope{}, event.SessionTakenBack{N: 1}},
 			"run_cancel_requested": {run, event.RunCancelRequested{Reason: "r"}},
 			"run_closed":           {run, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}},
 		}

@@ -24,6 +24,9 @@ type Session struct {
 	Observations map[string]event.ObservationValue `json:"observations"` // latest by key
 	Runs         map[id.Run]*Run                   `json:"runs"`
 	Order        []id.Run                          `json:"order"` // in the order of their start
+	// HandedOver is the last event, if it hands the session over. HandOvers is how many did.
+	HandedOver *event.SessionHandedOver `json:"handedOver,omitzero"`
+	HandOvers  int64                    `json:"handOvers,omitzero"`
 }
 
 // NewSession returns the fold of an empty log.
@@ -34,14 +37,16 @@ func NewSession() *Session {
 // Apply folds one event. Events have to be applied in the order of the log, each once. Events of
 // runs that were never started are skipped; only foreign and damaged logs have such.
 func (s *Session) Apply(e event.Event) {
-	s.ID, s.Next = e.Owner, e.Index+1
+	s.ID, s.Next, s.HandedOver = e.Owner, e.Index+1, nil
 	if e.TimestampMs != 0 && !e.Ignorable {
 		s.LastAtMs = e.TimestampMs
 	}
 	// g is the zero value for events that this version can write.
 	e, g := readForeign(e)
 	switch p := e.Data.(type) {
-	case event.SessionCreated:
+	case event.SessionCreated, event.SessionTakenBack:
+	case event.SessionHandedOver:
+		s.HandedOver, s.HandOvers = &p, s.HandOvers+1
 	case event.ObservationRecorded:
 		s.Observations[p.Key] = p.Value
 	case event.RunStarted:

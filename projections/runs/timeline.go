@@ -115,6 +115,10 @@ func (t describer) describe(e event.Event) (text string, working bool) {
 		return fmt.Sprintf("Observed %s: %s", observationName(p.Key), oneLine(p.Value.Value)), true
 	case event.GuardNoted:
 		return describeGuarded(p, step(at)), false
+	case event.SessionHandedOver:
+		return describeHandOver(p), false
+	case event.SessionTakenBack:
+		return "The session was taken back by the store that had handed it over", false
 	case event.RunCancelRequested:
 		return "Cancellation requested: " + oneLine(p.Reason), false
 	case event.RunClosed:

@@ -246,3 +246,11 @@ func quote(s string) string { return "“" + oneLine(s) + "”" }
 
 // plain returns a stored word with spaces in place of underscores.
 func plain(word string) string { return strings.ReplaceAll(word, "_", " ") }
+
+// describeHandOver describes a hand-over of the session.
+func describeHandOver(p event.SessionHandedOver) string {
+	if p.To == "" {
+		return "The session was handed over by " + p.FromStoreID.String()
+	}
+	return fmt.Sprintf("The session was handed over to %s by %s", oneLine(p.To), p.FromStoreID)
+}

@@ -30,7 +30,11 @@ import (
 const exportLong = `Export a session to one file, a bundle: its log, the workflows that its runs are pinned
 to, all snapshots and artifacts that it refers to, and their digests. 'waybill import'
 adds the session to another store, where it can continue; 'waybill bundle show' inspects
-the file. The store is not changed. Tokens are not exported.
+the file. The store is not changed, but for --hand-over. Tokens are not exported.
+
+--hand-over first records that the session continues elsewhere: then it takes no steps in
+this store until the bundle that comes home is imported, or 'waybill runs take-back' takes
+it back. Repeated, it writes the bundle again. --to names the receiver in the record.
 
 A damaged session is refused; --salvage exports the valid part before the damage, and
 the bundle records that. --redact removes text that looks like a secret (keys, tokens,
@@ -60,6 +64,9 @@ type exportInput struct {
 	// sign writes a signature beside the file, with a key file or, for "", a key of the agent.
 	sign bool
 	key  string
+	// handOver records a hand-over first, to a receiver with a name or "".
+	handOver bool
+	to       string
 }
 
 // NewExport returns the command "export". It reads the store and writes one file;
@@ -76,6 +83,7 @@ func NewExport(a *cli.App) *cobra.Command {
   waybill export k3j2a7 -o build.bundle.json
   waybill export @last -o - | ssh other waybill import -
   waybill export @last -o build.bundle.json --sign
+  waybill export @last --hand-over --to laptop -o build.bundle.json
   waybill export @last --format openwop -o build.debug.json`,
 		Args: cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,6 +92,9 @@ func NewExport(a *cli.App) *cobra.Command {
 					Suggest("Give -o a file, or leave out --json.")
 			}
 			if err := checkSign(cmd, in); err != nil {
+				return err
+			}
+			if err := checkHandOver(cmd, in); err != nil {
 				return err
 			}
 			if in.format == openWOP {
@@ -101,6 +112,8 @@ func NewExport(a *cli.App) *cobra.Command {
 	},
 		cli.Opt(&in.file, "output,o", "write to `FILE`, - for stdout (default SESSION.bundle.json, RUN.debug.json)"),
 		cli.Opt(&in.force, "force", "replace an existing file"),
+		cli.Opt(&in.handOver, "hand-over", "record that the session continues elsewhere, then export it"),
+		cli.Opt(&in.to, "to", "with --hand-over: the `NAME` of the receiver"),
 		cli.Opt(&in.salvage, "salvage", "export the valid part of a damaged session"),
 		cli.Opt(&in.redact, "redact", "remove text that looks like a secret"),
 		cli.Opt(&in.sign, "sign", "also sign the file with ssh-keygen, into FILE.sig"),
@@ -119,6 +132,11 @@ func runExport(ctx context.Context, a *cli.App, o *cli.Store, ref string, in exp
 	s, err := o.ResolveSession(ctx, ref)
 	if err != nil {
 		return err
+	}
+	if in.handOver {
+		if _, err := o.HandOver(ctx, o.Caller(), s.String(), in.to); err != nil {
+			return err
+		}
 	}
 	seed, err := a.Seed()
 	if err != nil {
@@ -167,6 +185,19 @@ func runExport(ctx context.Context, a *cli.App, o *cli.Store, ref string, in exp
 // outputFault converts an error without a fault code to OUTPUT_FAILED: such an
 // error was returned by stdout and not by the export. Errors with a code are
 // returned unchanged.
+// checkHandOver refuses flags that contradict a hand-over: a bundle with other events would not be the session that
+// continues elsewhere.
+func checkHandOver(cmd *cobra.Command, in exportInput) error {
+	switch {
+	case in.to != "" && !in.handOver:
+		return cli.UsageFault(cmd, "--to names the receiver of a hand-over").Suggest("Add --hand-over.")
+	case in.handOver && (in.salvage || in.redact || in.format != ""):
+		return cli.UsageFault(cmd, "--hand-over exports the session as it is").
+			Suggest("Leave out --salvage, --redact and --format.")
+	}
+	return nil
+}
+
 func outputFault(err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return err

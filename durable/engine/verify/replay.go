@@ -154,6 +154,8 @@ var replayPlans = map[redrive.Operation]replayPlan{
 	redrive.Cancel:     (*replay).cancel,
 	redrive.Close:      (*replay).close,
 	redrive.Turn:       (*replay).turn,
+	redrive.HandOver:   (*replay).handOver,
+	redrive.TakeBack:   (*replay).takeBack,
 }
 
 // decide compares a segment with the result of its inputs. An error is one of

@@ -19,6 +19,8 @@ var Domain = NewTable("events", "sessionId",
 	Row[GuardNoted](NodeScope),
 	Row[RunCancelRequested](RunScope),
 	Row[RunClosed](RunScope),
+	Row[SessionHandedOver](NoScope),
+	Row[SessionTakenBack](NoScope),
 )
 
 // DomainEvent is implemented by the payloads of Domain only. A consumer with a type switch over
@@ -44,3 +46,5 @@ func (ObservationRecorded) domain()   {}
 func (GuardNoted) domain()            {}
 func (RunCancelRequested) domain()    {}
 func (RunClosed) domain()             {}
+func (SessionHandedOver) domain()     {}
+func (SessionTakenBack) domain()      {}

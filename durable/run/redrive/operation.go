@@ -25,6 +25,8 @@ const (
 	Cancel     Operation = "cancel"     // a request to end a run
 	Close      Operation = "close"      // the end of a run
 	Turn       Operation = "turn"       // the record of a hook about the end of an agent's turn
+	HandOver   Operation = "hand_over"  // a hand-over of the session to another store
+	TakeBack   Operation = "take_back"  // the end of a hand-over
 	Unknown    Operation = "unknown"    // Waybill writes no such segment
 )
 
@@ -52,6 +54,10 @@ func OperationOf(events []event.Event) Operation {
 		return Close
 	case event.GuardNoted:
 		return Turn
+	case event.SessionHandedOver:
+		return HandOver
+	case event.SessionTakenBack:
+		return TakeBack
 	// A decision may begin with the gaps that it resolves.
 	case event.GapRecorded, event.NodeOutputAppended:
 		o, ok := first[event.NodeOutputAppended](events)

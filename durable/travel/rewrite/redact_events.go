@@ -75,6 +75,9 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 		return p, nil
 	case event.ObservationRecorded:
 		return r.observation(e, p), nil
+	case event.SessionHandedOver:
+		p.To = r.text(p.To, limits.ActorRefMax)
+		return p, nil
 	case event.RunCancelRequested:
 		p.Reason = r.text(p.Reason, limits.SummaryBytesMax)
 		return p, nil
