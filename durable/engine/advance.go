@@ -79,7 +79,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 	if done, ok := p.Node.Attempt(attempt.ID); ok {
 		return e.replayAttempt(ctx, keys, at, h, done, req)
 	}
-	if err := e.notHandedOver(ctx, at.Session, h.Fold); err != nil {
+	if err := e.ledger.RefuseHandedOver(ctx, at.Session, h.Fold); err != nil {
 		return Answer{}, err // before checks are performed
 	}
 	if !attempt.Performed {

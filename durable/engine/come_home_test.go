@@ -25,7 +25,7 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// accepts accepts whatever a bundle adds.
+// accepts accepts all that a bundle adds.
 func accepts(context.Context, travel.Import) error { return nil }
 
 // bring imports a bundle into the store; what it adds is accepted.
@@ -157,7 +157,7 @@ func TestAnAdvancedStepStaysAdvanced(t *testing.T) {
 	t.Parallel()
 	a, b := newFixture(t), newFixture(t)
 	first := a.must(a.start(approving), note("planned"))
-	a.mustApprove(first, "approved here") // counts here, and not there
+	a.mustApprove(first, "approved here") // counts here, and not elsewhere
 	run, s := first.Session.RunID, first.Session.SessionID
 	b.mustBring(export(t, a.g, s, 1), travel.NewSession)
 	if there := b.must(b.at(run), advance.Request{}); len(there.Blockers) == 0 {
@@ -336,7 +336,7 @@ func TestExchangedSessions(t *testing.T) {
 			for range x.rnd.IntN(3) {
 				x.work(i)
 			}
-			if x.rnd.IntN(8) == 0 { // both go on: the histories may differ
+			if x.rnd.IntN(8) == 0 { // both continue: the histories may differ
 				x.work(1 - i)
 			}
 			x.exchange(i, 1-i)

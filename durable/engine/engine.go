@@ -72,7 +72,7 @@ type Caller = ledger.Caller
 func (e *Engine) commit(ctx context.Context, h *session.History,
 	plan func(manifest.Verdict) (manifest.Plan, error)) (appended bool, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
-		if err := e.notHandedOver(ctx, h.Session, h.Fold); err != nil {
+		if err := e.ledger.RefuseHandedOver(ctx, h.Session, h.Fold); err != nil {
 			return err
 		}
 		planned, err := plan(v)

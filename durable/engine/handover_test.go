@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// TestAHandedOverSessionTakesNoSteps: in the store that handed it over, until it comes home or is taken back. A
+// TestAHandedOverSessionTakesNoSteps: in the store that handed it over, until it comes home or the hand-over is revoked. A
 // repeated hand-over records nothing, and other stores are not bound by it.
 func TestAHandedOverSessionTakesNoSteps(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,11 @@ func TestAHandedOverSessionTakesNoSteps(t *testing.T) {
 	refused("a checkpoint", err)
 	_, err = a.cancel(&performerStub{}, planned.Position(), engine.CancelRequest{Reason: "r"})
 	refused("a cancellation", err)
-	refused("a performer", a.g.MayAppend(ctx, s))
+	fold, _, err := a.g.ReadWindowed(ctx, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("a performer", a.g.Ledger().RefuseHandedOver(ctx, s, fold))
 	if again, err := a.next(first, note("planned")); err != nil || len(again.Blockers) == 0 {
 		t.Errorf("what is recorded is not answered: %v", err)
 	}
@@ -67,14 +71,14 @@ func TestAHandedOverSessionTakesNoSteps(t *testing.T) {
 	}
 }
 
-// TestASessionIsTakenBack: it continues in the store that handed it over, and what another store adds has diverged.
-func TestASessionIsTakenBack(t *testing.T) {
+// TestASessionIsReclaimed: it continues in the store that handed it over, and what another store adds has diverged.
+func TestASessionIsReclaimed(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	a, b := newFixture(t), newFixture(t)
 	first := a.start(longOne)
 	run, s := first.Session.RunID, first.Session.SessionID
-	if _, err := a.g.TakeBack(ctx, a.by(), run.String()); !fault.Is(err, fault.ValidationError) {
+	if _, err := a.g.Reclaim(ctx, a.by(), run.String()); !fault.Is(err, fault.ValidationError) {
 		t.Errorf("without a hand-over: %v", err)
 	}
 	for range 2 {
@@ -86,10 +90,10 @@ func TestASessionIsTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.must(b.at(run), note("there"))
-		if _, err := b.g.TakeBack(ctx, b.by(), run.String()); !fault.Is(err, fault.ValidationError) {
+		if _, err := b.g.Reclaim(ctx, b.by(), run.String()); !fault.Is(err, fault.ValidationError) {
 			t.Errorf("in another store: %v", err)
 		}
-		if _, err := a.g.TakeBack(ctx, a.by(), run.String()); err != nil {
+		if _, err := a.g.Reclaim(ctx, a.by(), run.String()); err != nil {
 			t.Fatal(err)
 		}
 		a.must(a.at(run), note("here"))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -169,7 +170,7 @@ func (s sender) Rehydrate(ctx context.Context, at engine.Position) (engine.Answe
 	return s.w.g.Rehydrate(ctx, at)
 }
 
-func (s sender) MayAppend(ctx context.Context, session id.Session) error { return s.w.g.MayAppend(ctx, session) }
+func (s sender) Ledger() *ledger.Ledger { return s.w.g.Ledger() }
 
 func (s sender) Workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
 	return s.w.g.Workflow(ctx, hash)

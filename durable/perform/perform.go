@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -36,8 +37,8 @@ type Engine interface {
 	Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error)
 	// Workflow returns the workflow with a hash that a run is pinned to.
 	Workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
-	// MayAppend returns SESSION_HANDED_OVER for a session that takes no steps here.
-	MayAppend(ctx context.Context, s id.Session) error
+	// Ledger returns the audit log of the store, which distinguishes imported events.
+	Ledger() *ledger.Ledger
 	// Perform makes an attempt under a live hold of the session; a repeated
 	// call with the same attempt id is answered from the log.
 	Perform(ctx context.Context, hold ports.Hold, by engine.Caller, at engine.Position, attempt id.Attempt,
@@ -244,7 +245,7 @@ func (e *execution) performSteps(ctx context.Context) error {
 	if !e.opts.Expect.IsZero() && e.opts.Expect != e.answer.AttemptID {
 		return ErrMoved
 	}
-	if err := e.Engine.MayAppend(ctx, e.report.Session); err != nil {
+	if err := e.Engine.Ledger().RefuseHandedOver(ctx, e.report.Session, e.view.fold); err != nil {
 		return err // before a command runs
 	}
 	e.watch.head, e.watch.requested = e.view.fold.Head, e.view.run().CancelRequested

@@ -81,7 +81,7 @@ func TestEachKindChangesOnlyItsMembers(t *testing.T) {
 			"guard_noted": {at, event.GuardNoted{Chat: ref, Client: "codex", Refusals: 1,
 				Verdict: event.GuardRefused}},
 			"session_handed_over":  {event.Scope{}, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1}},
-			"session_taken_back":   {event.Scope{}, event.SessionTakenBack{N: 1}},
+			"session_taken_back":   {event.Scope{}, event.SessionReclaimed{N: 1}},
 			"run_cancel_requested": {run, event.RunCancelRequested{Reason: "r"}},
 			"run_closed":           {run, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}},
 		}
@@ -124,7 +124,7 @@ func members(t *testing.T, s *runs.Session) map[string]string {
 			out[name] += string(all[name])
 		}
 	}
-	add(s, "observations", "order")
+	add(s, "observations", "order", "handedOver", "handOvers")
 	run := s.Runs[s.Order[0]]
 	out["runs"] = strings.Join(runsOf(s), " ")
 	out["nodes"] = strings.Join(nodesOf(run), " ")

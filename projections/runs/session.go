@@ -44,7 +44,7 @@ func (s *Session) Apply(e event.Event) {
 	// g is the zero value for events that this version can write.
 	e, g := readForeign(e)
 	switch p := e.Data.(type) {
-	case event.SessionCreated, event.SessionTakenBack:
+	case event.SessionCreated, event.SessionReclaimed:
 	case event.SessionHandedOver:
 		s.HandedOver, s.HandOvers = &p, s.HandOvers+1
 	case event.ObservationRecorded:

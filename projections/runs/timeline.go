@@ -117,8 +117,8 @@ func (t describer) describe(e event.Event) (text string, working bool) {
 		return describeGuarded(p, step(at)), false
 	case event.SessionHandedOver:
 		return describeHandOver(p), false
-	case event.SessionTakenBack:
-		return "The session was taken back by the store that had handed it over", false
+	case event.SessionReclaimed:
+		return "The hand-over was revoked: the session continues in the store that had handed it over", false
 	case event.RunCancelRequested:
 		return "Cancellation requested: " + oneLine(p.Reason), false
 	case event.RunClosed:

@@ -60,6 +60,7 @@ func (f *forged) segment(events ...event.Event) manifest.Segment {
 
 // eachKind says for each golden line of an event which run events it gives after the start of its run.
 var eachKind = map[string]string{
+	"session_handed_over": "", "session_handed_over.unnamed": "", "session_taken_back": "", // about the session
 	"session_created": "", "session_created.imported": "", "observation_recorded": "", "observation_recorded.at_node": "",
 	"run_started": "", "run_started.forked": "", "run_started.options": "", // the run is started already
 	"node_created": "", // the root exists already

@@ -62,7 +62,7 @@ func (s *segment) read(e event.Event) error {
 		return s.create(e, p)
 	case event.AdvanceRecorded:
 		s.begin(e, p)
-	case event.EdgeCreated, event.SessionCreated, event.ObservationRecorded, event.SessionHandedOver, event.SessionTakenBack:
+	case event.EdgeCreated, event.SessionCreated, event.ObservationRecorded, event.SessionHandedOver, event.SessionReclaimed:
 		// Nodes say what edges say; the others are about the session.
 	case event.ContextSet:
 		s.setContext(e, p)

@@ -33,8 +33,8 @@ adds the session to another store, where it can continue; 'waybill bundle show' 
 the file. The store is not changed, but for --hand-over. Tokens are not exported.
 
 --hand-over first records that the session continues elsewhere: then it takes no steps in
-this store until the bundle that comes home is imported, or 'waybill runs take-back' takes
-it back. Repeated, it writes the bundle again. --to names the receiver in the record.
+this store until the bundle that comes home is imported, or 'waybill runs take-back'
+revokes that. Repeated, it writes the bundle again. --to names the receiver in the record.
 
 A damaged session is refused; --salvage exports the valid part before the damage, and
 the bundle records that. --redact removes text that looks like a secret (keys, tokens,

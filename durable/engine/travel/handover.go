@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
@@ -19,6 +20,8 @@ type HandedOver struct {
 	To        string     `json:"to,omitzero"`
 	// Already reports that it was recorded before; nothing was appended.
 	Already bool `json:"already"`
+	// Redactions are the secrets that were removed from the name.
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 }
 
 // HandOver records that a session continues elsewhere: from then on it takes no steps in this store
@@ -29,12 +32,14 @@ func (x *Exchange) HandOver(ctx context.Context, by engine.Caller, ref, to strin
 	if len(to) > limits.ActorRefMax {
 		return out, fault.New(fault.ValidationError, "the name has %d bytes, and the limit is %d", len(to), limits.ActorRefMax)
 	}
-	out.To = to
+	var found redact.Findings
+	to = advance.StoredText(&found, "/to", to, limits.ActorRefMax)
+	out.To, out.Redactions = to, found.List()
 	out.SessionID, err = x.changeHandOver(ctx, ref, func(ctx context.Context, h *session.History, is bool) (manifest.Plan, error) {
 		if is {
 			if have := h.Fold.HandedOver.To; to != "" && to != have {
 				return manifest.Plan{}, fault.New(fault.ValidationError, "the session was handed over to %q before", have).
-					Suggest("Take it back first with %s.", fault.Command{"runs", "take-back", h.Fold.Order[0].String()})
+					Suggest("Revoke the hand-over first with %s.", fault.Command{"runs", "take-back", h.Fold.Order[0].String()})
 			}
 			out.To, out.Already = h.Fold.HandedOver.To, true
 			return manifest.Plan{}, nil
@@ -48,15 +53,15 @@ func (x *Exchange) HandOver(ctx context.Context, by engine.Caller, ref, to strin
 	return out, err
 }
 
-// TakeBack ends the hand-over of a session, which then continues in this store. VALIDATION_ERROR if no hand-over is in
+// Reclaim revokes the hand-over of a session, which then continues in this store. VALIDATION_ERROR if no hand-over is in
 // force.
-func (x *Exchange) TakeBack(ctx context.Context, by engine.Caller, ref string) (out HandedOver, err error) {
+func (x *Exchange) Reclaim(ctx context.Context, by engine.Caller, ref string) (out HandedOver, err error) {
 	out.SessionID, err = x.changeHandOver(ctx, ref, func(_ context.Context, h *session.History, is bool) (manifest.Plan, error) {
 		if !is {
 			return manifest.Plan{}, fault.New(fault.ValidationError, "the session is not handed over; nothing was changed")
 		}
 		out.To = h.Fold.HandedOver.To
-		return handOver(h, by, h.Fold.HandOvers).TakeBack(), nil
+		return handOver(h, by, h.Fold.HandOvers).Reclaim(), nil
 	})
 	return out, err
 }
@@ -77,7 +82,7 @@ func (x *Exchange) changeHandOver(ctx context.Context, ref string,
 	err = ports.WithHealthySession(ctx, x.store, x.store, h.Log, manifest.Head{}, h.Visitor(),
 		func(w ports.Witness, v manifest.Verdict) error {
 			return ports.WithHold(ctx, x.store.Performers(), s, func(ports.Hold) error {
-				is, err := x.e.IsHandedOver(ctx, s, h.Fold)
+				is, err := x.ledger.IsHandedOver(ctx, s, h.Fold)
 				if err != nil {
 					return err
 				}

@@ -155,7 +155,7 @@ var replayPlans = map[redrive.Operation]replayPlan{
 	redrive.Close:      (*replay).close,
 	redrive.Turn:       (*replay).turn,
 	redrive.HandOver:   (*replay).handOver,
-	redrive.TakeBack:   (*replay).takeBack,
+	redrive.Reclaim:    (*replay).reclaim,
 }
 
 // decide compares a segment with the result of its inputs. An error is one of

@@ -14,12 +14,12 @@ func (a *replay) handOver(_ context.Context, seg manifest.Segment) (manifest.Pla
 	return a.handOverOf(seg, a.fold.HandOvers+1).To(p.FromStoreID, p.To), false, nil
 }
 
-// takeBack ends the hand-over of the segment before. Another event in between leaves none to end, which is a difference.
-func (a *replay) takeBack(_ context.Context, seg manifest.Segment) (manifest.Plan, bool, error) {
+// reclaim ends the hand-over of the segment before. Another event in between leaves none to end, which is a difference.
+func (a *replay) reclaim(_ context.Context, seg manifest.Segment) (manifest.Plan, bool, error) {
 	if a.fold.HandedOver == nil {
 		return manifest.Plan{}, false, nil
 	}
-	return a.handOverOf(seg, a.fold.HandOvers).TakeBack(), false, nil
+	return a.handOverOf(seg, a.fold.HandOvers).Reclaim(), false, nil
 }
 
 // handOverOf is the n-th hand-over with the recorded inputs of a segment.

@@ -20,7 +20,7 @@ var Domain = NewTable("events", "sessionId",
 	Row[RunCancelRequested](RunScope),
 	Row[RunClosed](RunScope),
 	Row[SessionHandedOver](NoScope),
-	Row[SessionTakenBack](NoScope),
+	Row[SessionReclaimed](NoScope),
 )
 
 // DomainEvent is implemented by the payloads of Domain only. A consumer with a type switch over
@@ -47,4 +47,4 @@ func (GuardNoted) domain()            {}
 func (RunCancelRequested) domain()    {}
 func (RunClosed) domain()             {}
 func (SessionHandedOver) domain()     {}
-func (SessionTakenBack) domain()      {}
+func (SessionReclaimed) domain()      {}

@@ -87,7 +87,7 @@ func TestDomainKindsArePinned(t *testing.T) {
 		"divergence_recorded",
 		"edge_created", "gap_recorded", "guard_noted", "node_created", "node_output_appended", "observation_recorded",
 		"preferences_changed",
-		"run_cancel_requested", "run_closed", "run_started", "session_created"}
+		"run_cancel_requested", "run_closed", "run_started", "session_created", "session_handed_over", "session_taken_back"}
 	if got := event.Domain.Kinds(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -31,18 +31,18 @@ func (h SessionHandedOver) Check(Scope) error {
 		within("to of %d bytes", len(h.To), 0, limits.ActorRefMax))
 }
 
-// SessionTakenBack ends a hand-over in the store that made it.
-type SessionTakenBack struct {
+// SessionReclaimed ends a hand-over in the store that made it.
+type SessionReclaimed struct {
 	N int64 `json:"n"` // that of the hand-over
 }
 
 // Kind is "session_taken_back".
-func (SessionTakenBack) Kind() string { return "session_taken_back" }
+func (SessionReclaimed) Kind() string { return "session_taken_back" }
 
 // DedupeKey allows one event for each hand-over.
-func (b SessionTakenBack) DedupeKey(owner string, _ Scope) string {
+func (b SessionReclaimed) DedupeKey(owner string, _ Scope) string {
 	return "session_taken_back:" + owner + ":" + strconv.FormatInt(b.N, 10)
 }
 
 // Check returns an error for a number that no hand-over has.
-func (b SessionTakenBack) Check(Scope) error { return errorIf(b.N < 1, "n is not positive") }
+func (b SessionReclaimed) Check(Scope) error { return errorIf(b.N < 1, "n is not positive") }

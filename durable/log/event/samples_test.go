@@ -126,10 +126,10 @@ var samples = []struct {
 		WorkflowSourceKind: event.SourceBundled,
 		Options: &event.RunOptions{Configurable: canon.OfMembers(canon.Member{Name: "temperature", Value: canon.OfFloat(0.5)}),
 			Metadata: canon.OfMembers(canon.Member{Name: "team", Value: canon.OfString("a")}), RequestDigest: aDigest}}},
-	{"session_handed_over", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1, To: "desk"}},
-	{"session_handed_over.unnamed", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 2}},
-	{"session_taken_back", noScope, event.SessionTakenBack{N: 1}},
 	{"guard_noted", atRoot, event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 1, Verdict: event.GuardRefused}},
 	{"guard_noted.let_go", atRoot, event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 2,
 		Verdict: event.GuardLetGo}},
+	{"session_handed_over", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1, To: "desk"}},
+	{"session_handed_over.unnamed", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 2}},
+	{"session_taken_back", noScope, event.SessionReclaimed{N: 1}},
 }

@@ -20,8 +20,8 @@ func (h HandOver) To(from id.Store, to string) manifest.Plan {
 	return h.plan(event.SessionHandedOver{FromStoreID: from, N: h.N, To: to})
 }
 
-// TakeBack plans the end of the hand-over.
-func (h HandOver) TakeBack() manifest.Plan { return h.plan(event.SessionTakenBack{N: h.N}) }
+// Reclaim plans the end of the hand-over.
+func (h HandOver) Reclaim() manifest.Plan { return h.plan(event.SessionReclaimed{N: h.N}) }
 
 func (h HandOver) plan(data event.Payload) manifest.Plan {
 	return manifest.Plan{Log: manifest.SessionEvents(h.Session),

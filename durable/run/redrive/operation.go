@@ -26,7 +26,7 @@ const (
 	Close      Operation = "close"      // the end of a run
 	Turn       Operation = "turn"       // the record of a hook about the end of an agent's turn
 	HandOver   Operation = "hand_over"  // a hand-over of the session to another store
-	TakeBack   Operation = "take_back"  // the end of a hand-over
+	Reclaim    Operation = "take_back"  // the end of a hand-over
 	Unknown    Operation = "unknown"    // Waybill writes no such segment
 )
 
@@ -56,8 +56,8 @@ func OperationOf(events []event.Event) Operation {
 		return Turn
 	case event.SessionHandedOver:
 		return HandOver
-	case event.SessionTakenBack:
-		return TakeBack
+	case event.SessionReclaimed:
+		return Reclaim
 	// A decision may begin with the gaps that it resolves.
 	case event.GapRecorded, event.NodeOutputAppended:
 		o, ok := first[event.NodeOutputAppended](events)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -178,8 +179,20 @@ func (w *fixture) drive(rt *rapid.T) (sessions []id.Session) {
 	return sessions
 }
 
+// handOver hands a session over, and revokes that.
+func (w *fixture) handOver(s id.Session) error {
+	x := travel.New(w.g, w.store, nil)
+	_, err := x.HandOver(w.ctx, w.by(event.Human), s.String(), w.text("desk"))
+	if err == nil {
+		_, err = x.Reclaim(w.ctx, w.by(event.Human), s.String())
+	}
+	return err
+}
+
 func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine.Answer, error) {
-	switch rapid.IntRange(0, 12).Draw(rt, "move") {
+	switch rapid.IntRange(0, 13).Draw(rt, "move") {
+	case 13:
+		return a, w.handOver(a.Session.SessionID)
 	case 0:
 		if a.CheckpointToken == "" {
 			return a, nil

@@ -31,6 +31,8 @@ func one(t *testing.T, load func(canon.Digest) ([]byte, error), payloads ...even
 	for i, p := range payloads {
 		scope := event.Scope{RunID: run, NodeID: id.RootNode(run)}
 		switch p.(type) {
+		case event.SessionHandedOver:
+			scope = event.Scope{}
 		case event.RunStarted, event.RunCancelRequested, event.RunClosed, event.ContextSet:
 			scope.NodeID = id.Node{}
 		case event.ObservationRecorded:
@@ -96,6 +98,7 @@ func TestRedactsEveryTextOfEveryKind(t *testing.T) {
 		observed("x "+secret), observed("x "+secret+"g"), observed("x "+marked), observed(long(limits.ShortStringMax)),
 		observed(long(limits.ShortStringMax-10)),
 		event.RunCancelRequested{Reason: secret},
+		event.SessionHandedOver{N: 1, To: secret},
 		event.RunClosed{Outcome: event.OutcomeCancelled, Reason: long(limits.SummaryBytesMax)})
 	text, err := json.Marshal(fmt.Sprintf("%+v", got))
 	if err != nil {

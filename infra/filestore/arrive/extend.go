@@ -249,7 +249,7 @@ func (x *extension) placeSegments() error {
 	return x.d.SyncDirs(osfs.Order, dirs...)
 }
 
-// undo takes back what commitLogs did: the first logs of done, the segments, and then the mark. The notes in the lock
+// undo reverts what commitLogs did: the first logs of done, the segments, and then the mark. The notes in the lock
 // files remain, so that the next writer looks for what could not be removed. cause is returned if no log is
 // extended.
 func (x *extension) undo(cause error, done int, restoreMark func() error) error {
