@@ -126,11 +126,21 @@ func (s *formatStore) fork() {
 		advance.Turn{Client: "codex", Chat: canon.Sum([]byte("5f0c1f0e-8c3e")), AtMs: s.atMs - 30_000})
 	s.commit(s.b, noted)
 	s.atMs -= 60_000 // it came between the others, whose times stay
+	s.handedOver(session)
 	plan, err = advance.Cancel(advance.EndFacts{Session: session, Run: runID, Next: s.b.fold.Next},
 		advance.Cancellation{Reason: "The build is green again.", Outcome: event.OutcomeCancelled, Close: true,
 			Actor: s.human, AtMs: s.atMs})
 	s.must(err)
 	s.commit(s.b, plan)
+}
+
+// handedOver hands the session of the fork over, and revokes that.
+func (s *formatStore) handedOver(session id.Session) {
+	h := advance.HandOver{Session: session, Next: s.b.fold.Next, N: 1, Actor: s.human, AtMs: s.atMs - 30_000}
+	s.commit(s.b, h.To(id.NewStore(id.Seed{1}), "laptop"))
+	h.Next++
+	s.commit(s.b, h.Reclaim())
+	s.atMs -= 2 * 60_000 // between the others, whose times stay
 }
 
 // sweep is the session with loops: two files, of which the first takes two rounds.

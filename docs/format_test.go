@@ -220,6 +220,7 @@ func (s *formatStore) blocks() []formatBlock {
 			return controlfile.Encode(doc)
 		})
 	}
+	add("json imported", s.importMark(), importMarkAgain)
 	add("json http_keys", s.httpKeys(), func(b []byte) ([]byte, error) {
 		doc, err := controlfile.Decode(b, httpkeys.Kind)
 		if err != nil {

@@ -17,7 +17,7 @@ type SessionImporter interface {
 	BeginImport(ctx context.Context, s id.Session) (SessionImport, error)
 
 	// BeginExtension begins the import of events that continue logs of a session of this store. The caller
-	// holds the locks of these logs, the session's own first, and passes the events behind their heads;
+	// has locked these logs, the session's own first, and passes the events behind their heads;
 	// a log without any is not changed. Control takes the import mark only, and must be called before
 	// Commit: the mark is durable before any event is visible. Errors are those of Logs.Append.
 	//

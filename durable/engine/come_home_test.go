@@ -297,7 +297,7 @@ func (x *traveller) texts(i int) []string {
 	return out
 }
 
-// exchange brings a bundle of one store to the other, and checks what R33 promises.
+// exchange brings a bundle of one store to the other, and checks what is promised.
 func (x *traveller) exchange(from, to int) {
 	before, theirs := x.stores[to].headOf(x.s), x.stores[from].headOf(x.s)
 	got, err := x.stores[to].bring(export(x, x.stores[from].g, x.s, byte(x.n)))

@@ -1,17 +1,13 @@
-// Package engine implements the use cases of one store: starting, advancing,
-// cancelling, forking and showing runs, moving sessions between stores,
-// verification, repair, cleanup, annotations and proposals. Each use case is a
-// method of Engine that takes a context, the caller, a clock reading and, where
-// ids are made, one seed.
+// Package engine implements the use cases of one store: starting, advancing, cancelling, forking and showing runs. The
+// packages below it have the others. Each use case is a method of Engine that takes a context, the caller, a clock
+// reading and, where ids are made, one seed.
 //
-// The package works over ports only. It never runs a command, opens a file,
-// reads a clock or draws entropy itself, and it does not parse command lines or
-// print anything. Decisions are made by plain functions in durable/run/advance;
-// this package collects their inputs under a lock and appends the result.
+// The package works over ports only. It never runs a command, opens a file, reads a clock or draws entropy itself, and it
+// does not parse command lines or print anything. Decisions are made by plain functions in durable/run/advance; this
+// package collects their inputs under a lock and appends the result.
 //
-// Start reading at Engine.Advance in advance.go. Answer (answer.go) is the
-// document that most run operations return; Position (position.go) names where
-// a caller is.
+// Start reading at Engine.Advance in advance.go. Answer (answer.go) is the document that most run operations return;
+// Position (position.go) names where a caller is.
 package engine
 
 import (
@@ -65,10 +61,9 @@ const Last = session.Last
 // Caller identifies who makes a call, and when.
 type Caller = ledger.Caller
 
-// commit reads a history to its end under the session's lock and appends the
-// plan for it. An empty plan appends nothing and leaves appended false: what was
-// requested is recorded already. A fold of another history, or one that left out
-// what the plan needs, is replaced and the log read from its beginning.
+// commit reads a history to its end under the session's lock and appends the plan for it, unless the session is handed
+// over. An empty plan appends nothing and leaves appended false: what was requested is recorded already. A fold of another
+// history, or one that left out what the plan needs, is replaced and the log read from its beginning.
 func (e *Engine) commit(ctx context.Context, h *session.History,
 	plan func(manifest.Verdict) (manifest.Plan, error)) (appended bool, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
@@ -91,10 +86,9 @@ func (e *Engine) commit(ctx context.Context, h *session.History,
 	return appended, err
 }
 
-// append commits a plan under the witness of a lock and applies it to the fold,
-// so that the fold's head equals the log's. It also notes the new head as
-// durable and the plan's facts as due for the audit log; Ledger.WritePending
-// writes those after the lock is released.
+// append commits a plan under the witness of a lock and applies it to the fold, so that the fold's head equals the log's.
+// It also notes the new head as durable and the plan's facts as due for the audit log; Ledger.WritePending writes those
+// after the lock is released.
 func (e *Engine) append(ctx context.Context, w ports.Witness, h *session.History, plan manifest.Plan) error {
 	head, err := e.store.Append(ctx, w, h.Fold.Head, plan)
 	if err != nil {

@@ -254,7 +254,7 @@ func (x *extension) Control(ctx context.Context, f ports.ControlFile, c ports.Co
 	return x.arrival.Control(ctx, f, c)
 }
 
-// Commit implements ports.SessionImport. The locks of the logs are held: nothing changed since they were compared.
+// Commit implements ports.SessionImport. The logs are locked: nothing changed since they were compared.
 func (x *extension) Commit(ctx context.Context) (placed bool, err error) {
 	err = x.do(ctx, func() error {
 		if len(x.controls) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Performers returns the locks of the performers of sessions.
+// Performers keeps the performers of sessions apart.
 func (s *Store) Performers() ports.Performers { return performers{s.disk} }
 
 // performers implements ports.Performers.

@@ -48,7 +48,7 @@ def _fact(e):
 
 
 def audited(audit, logs, imported, there, find):
-    """Holds the audit log against the logs of sessions. `imported` has how many events of a session came with it, `there`
+    """Holds the audit log against the logs of sessions. `imported` has the interval of the events of a session that came with bundles, `there`
     the ids of those whose folder exists."""
     intended, lines, gone, unknown = set(), {}, set(), False
     for e in audit.events:
@@ -69,8 +69,8 @@ def audited(audit, logs, imported, there, find):
             lines[data["source"]["sessionId"], data["source"]["eventId"]] = e
     facts = {}
     for log in logs:
-        came = imported.get(log.owner, 0)
-        for e in log.events[came:]:
+        first, behind = imported.get(log.owner, (0, 0))
+        for e in log.events[:first] + log.events[behind:]:
             action = _fact(e)
             if action:
                 facts[log.owner, e.id("eventId")] = (action, e)

@@ -69,7 +69,7 @@ def http_keys(data):
 CONFIG = {"agentMaxAutonomy": AUTONOMY, "lockWaitMs": integer(0, 600000)}
 
 
-MARK = {"actor": WHO, "atMs": integer(), "bundleId": text(), "bytes": COUNT, "events": COUNT, "head": SHA, "reason": text(),
+MARK = {"actor": WHO, "atMs": integer(), "bundleId": text(), "bytes": COUNT, "events": COUNT, "from": COUNT, "head": SHA, "reason": text(),
         "salvage": boolean, "sha256": SHA}
 
 

@@ -137,6 +137,8 @@ KINDS = {
          "verdict": one_of("refused", "let_go")})),
     "run_cancel_requested": ("run", "{runId}", record({"reason": SOME}, {"outcome": one_of("failed")})),
     "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME})),
+    "session_handed_over": ("none", "{n}", record({"fromStoreId": identifier("store"), "n": integer(1)}, {"to": text(1, 128)})),
+    "session_taken_back": ("none", "{n}", record({"n": integer(1)})),
 }
 SCOPES = {"none": (), "run": ({"runId"},), "node": ({"runId", "nodeId"},), "any": (None, {"runId", "nodeId"})}
 SCOPE = record({"runId": RUN}, {"nodeId": NODE})

@@ -42,7 +42,7 @@ class Store:
         self.root, self.findings, self.units, self.logs = root, [], set(), []
         self.key = None  # the current one of a keyring that holds
         self.controls = {"config": {}, "trust": {}, "http_keys": {}}  # their data, None where it is damaged
-        self.imported = {}  # how many events of a session came with it
+        self.imported = {}  # from which event of a session on, and up to which, it came with bundles
         self.sides = []  # side logs, of sessions and of the store
         self.derived, self.walked, self.requests = 0, 0, [0, 0]  # requestDigests that were made again, and all
         self.own = mode_of(os.path.join(root, "store.json")) is not None
@@ -124,7 +124,7 @@ class Store:
         try:
             data = load_control(os.path.join(self.root, rel), kind)[1]
             if kind == "imported":
-                self.imported[rel.split("/")[1]] = data["events"]
+                self.imported[rel.split("/")[1]] = (data.get("from", 0), data["events"])
             if kind == "erased" and "sha256_" + data.get("sha256", rel)[7:] not in rel:
                 raise ValueError("a tombstone of another artifact")
         except (ValueError, TypeError) as e:

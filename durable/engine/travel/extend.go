@@ -215,7 +215,7 @@ func refuseArrivals(_ context.Context, doc Import) error {
 		doc.SessionID, doc.Arrived.Events)
 }
 
-// lockAndExtend takes the locks in their order, and extends the logs if their heads are still those of the plan.
+// lockAndExtend locks the session, its performer and the side logs, and extends the logs if their heads are still those of the plan.
 func (m *importer) lockAndExtend(ctx context.Context, x extension) error {
 	own := manifest.SessionEvents(m.src.Session())
 	return m.locked(ctx, own, x.own, func(first ports.Extended) error {
@@ -225,7 +225,7 @@ func (m *importer) lockAndExtend(ctx context.Context, x extension) error {
 	})
 }
 
-// lockSides takes the locks of the side logs that remain, and then extends all logs.
+// lockSides locks the side logs that remain, and then extends all logs.
 func (m *importer) lockSides(ctx context.Context, x extension, held []ports.Extended, remain []sideExtension) error {
 	if len(remain) == 0 {
 		return m.writeExtension(ctx, x, held)

@@ -19,7 +19,7 @@ type Store interface {
 	ports.Tombstones
 	ports.SideLogs
 	ports.SessionImporter
-	// Performers are the locks of the performers of sessions.
+	// Performers keeps the performers of sessions apart.
 	Performers() ports.Performers
 }
 

@@ -98,7 +98,7 @@ func TestRedactsEveryTextOfEveryKind(t *testing.T) {
 		observed("x "+secret), observed("x "+secret+"g"), observed("x "+marked), observed(long(limits.ShortStringMax)),
 		observed(long(limits.ShortStringMax-10)),
 		event.RunCancelRequested{Reason: secret},
-		event.SessionHandedOver{N: 1, To: secret},
+		event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1, To: secret},
 		event.RunClosed{Outcome: event.OutcomeCancelled, Reason: long(limits.SummaryBytesMax)})
 	text, err := json.Marshal(fmt.Sprintf("%+v", got))
 	if err != nil {

@@ -76,7 +76,7 @@ type extendable interface {
 	ports.SessionImporter
 }
 
-// Extend extends the session under the locks of both logs.
+// Extend extends the session while both logs are locked.
 func (x *ExtensionFixture) Extend(s extendable) error {
 	return x.under(s, func(logs []ports.Extended) (err error) {
 		ctx := context.Background()
