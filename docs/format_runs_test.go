@@ -208,7 +208,7 @@ func (s *formatStore) snapshots() map[string]canon.Digest {
 
 // segments are those that the page shows whole, by name.
 func (s *formatStore) segments() map[string]manifest.Segment {
-	out := map[string]manifest.Segment{"checkpoint": s.b.segs[2], "turn": s.b.segs[3], "cancel": s.b.segs[4]}
+	out := map[string]manifest.Segment{"checkpoint": s.b.segs[2], "turn": s.b.segs[3], "hand over": s.b.segs[4], "cancel": s.b.segs[6]}
 	for _, seg := range s.c.segs {
 		if seg.Events[0].Data.Kind() == "gap_recorded" {
 			out["approval"] = seg

@@ -41,7 +41,7 @@ var answers = map[fault.Code]answer{
 	fault.TokenSessionLocked: busy,
 
 	fault.SessionLocked: busy, fault.RunBusy: busy, fault.SessionUnhealthy: broken, fault.SessionNotFound: missing,
-	fault.RunNotFound: noRun, fault.RunAmbiguous: noRun, fault.RunClosed: conflict, fault.RunWaiting: conflict,
+	fault.RunNotFound: noRun, fault.RunAmbiguous: noRun, fault.RunClosed: conflict, fault.RunWaiting: conflict, fault.SessionHandedOver: conflict,
 	fault.DecisionRefused: conflict, fault.RunBlocked: unprocessable, fault.StepFailed: unprocessable,
 	fault.StartKeyTaken: otherRequest, fault.IdempotencyMismatch: otherRequest, fault.IdempotencyInFlight: inFlight,
 
@@ -53,7 +53,7 @@ var answers = map[fault.Code]answer{
 	fault.BundleInvalidFormat: badRequest, fault.BundleUnsupportedVersion: badRequest,
 	fault.BundleIntegrityFailed: unprocessable, fault.BundleMissingSnapshot: unprocessable,
 	fault.BundleMissingPinnedWorkflow: unprocessable, fault.BundleEventOrderInvalid: unprocessable,
-	fault.BundleManifestOrderInvalid: unprocessable, fault.BundleCollision: conflict, fault.ArtifactErased: missing,
+	fault.BundleManifestOrderInvalid: unprocessable, fault.BundleCollision: conflict, fault.SessionDiverged: conflict, fault.ArtifactErased: missing,
 	fault.ArtifactNotFound: missing, fault.SessionKept: conflict, fault.HeadMismatch: conflict,
 
 	fault.WorkflowInvalid: unprocessable, fault.WorkflowNotFound: missing, fault.SourceNotFound: missing, fault.TestsNotFound: missing,

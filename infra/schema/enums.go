@@ -206,7 +206,7 @@ func engineEnums() []enum {
 		enumOf(upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible),
 		// Re-executed inputs, and why a run matches a search.
 		enumOf(redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
-			redrive.Close, redrive.Turn, redrive.Unknown),
+			redrive.Close, redrive.Turn, redrive.HandOver, redrive.Reclaim, redrive.Unknown),
 		enumOf(resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
 			resume.MatchedNotes, resume.MatchedWorkflowID, resume.RecencyFallback),
 	}

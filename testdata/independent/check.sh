@@ -455,6 +455,34 @@ for file in remarks/manifest.jsonl remarks/events/00000001-00000001.jsonl; do
   check "  the session is healthy" 1 "$(grep -c '^sess_aihge25qelb43nyo2uzheououe healthy ' out)"
 done
 
+# A session comes home: events and annotations are added behind those of the store, then an import that did not finish.
+into 0 homeless start workflow.json --set severity=1; home=$(grep -o 'run_[a-z2-7]*' into.json | head -1)
+into 0 homeless export "$home" -o bundles/away.json
+into 0 guest import bundles/away.json; into 0 guest annotate "$home" --label there
+into 0 guest continue --run "$home" --notes 'Elsewhere' --set ticket=T-9; into 0 guest export "$home" -o bundles/home.json
+into 0 homeless import bundles/home.json --accept
+verify "a session that came home" 0 homeless; says_nothing; same "a session that came home" homeless
+check "  its mark is an interval" 1 "$(grep -l '"from":' homeless/sessions/*/imported.json | wc -l | tr -d ' ')"
+into 0 homeless export "$home" --hand-over -o bundles/over.json; verify "a hand-over" 0 homeless; says_nothing; same "a hand-over" homeless
+into 0 homeless runs take-back "$home"; verify "the end of a hand-over" 0 homeless; says_nothing; same "it" homeless
+python - homeless/sessions/*/imported.json "$here" <<'PY'
+import glob, os, sys
+sys.path.insert(0, sys.argv[2])
+import jcs
+from control import load_control
+mark, folder = load_control(sys.argv[1], "imported")[1], os.path.dirname(sys.argv[1])
+events = max(int(n[9:17]) for n in os.listdir(os.path.join(folder, "events"))) + 1
+mark["pending"], mark["events"] = {"events": events}, events + 9
+for first in (events, events + 4):
+    with open(os.path.join(folder, "events", "%08d-%08d.jsonl" % (first, first + 3)), "w") as f:
+        os.fchmod(f.fileno(), 0o600)
+with open(sys.argv[1], "wb") as f:
+    f.write(jcs.encode({"data": mark, "kind": "imported", "sha256": jcs.digest(jcs.encode(mark)), "v": 1}))
+PY
+verify "an import that did not finish" 0 homeless; says it orphan_segment; same "an import that did not finish" homeless
+into 0 homeless continue --run "$home" --notes 'Here again' --set ticket=T-9
+verify "  a writer removes what it left" 0 homeless; says_nothing; same "it" homeless
+
 rm -rf copy; cp -R loops copy; rm -rf copy/sessions/*/cache
 printf x >>"$(ls copy/sessions/"$looped"/events/* | tail -1)"
 into 5 copy export "$looped" -o bundles/damaged.json

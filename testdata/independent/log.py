@@ -251,7 +251,9 @@ class Log:
         lost = len(manifest) == self.head["bytes"] > 0  # rest is empty: a last group that was lost looks so
         for name, (first, _) in sorted(bounds.items(), key=lambda b: b[1]):
             path = self.rel + "/events/" + name
-            if first == self.head["next"]:
+            if first >= self.head["next"] and self._pending() == self.head["next"]:
+                self.find("orphan_segment", path, "an import that extends the log did not finish")
+            elif first == self.head["next"]:
                 self.find("uncommitted_tail" if lost else "orphan_segment", path, "no group commits it")
             elif first > self.head["next"]:
                 if self.health.startswith("corrupt"):
@@ -260,6 +262,16 @@ class Log:
                 self.find("lost_tail", path, "it begins beyond the end, at %d: more had been committed" % first)
             elif name not in committed:
                 self.find("orphan_segment", path, "no group names it")
+
+    def _pending(self):
+        """How many events the log had when an import began to extend it; None without one."""
+        from control import load_control
+        parts = self.rel.split("/")
+        try:
+            mark = load_control(os.path.join(self.store, parts[0], parts[1], "imported.json"), "imported")[1]
+        except (IndexError, OSError, TypeError, ValueError):
+            return None
+        return mark.get("pending", {}).get(parts[2] if len(parts) > 2 else "events")
 
     def _end(self, rest, candidates, reasons):
         """`rest` commits nothing: part of an append, or damage."""

@@ -11,13 +11,15 @@ FACTS = {"node_output_appended": ("out", "outputId"), "gap_recorded": ("gap", "g
 LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "preferences_changed": "P",
            "context_set": "C", "decision_trace_appended": "T", "gap_recorded": "G", "observation_recorded": "B",
            "advance_recorded": "A", "capability_observed": "K", "divergence_recorded": "D", "edge_created": "E",
-           "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z", "guard_noted": "U"}
+           "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z", "guard_noted": "U",
+           "session_handed_over": "H", "session_taken_back": "W"}
 # The page's tables.
 ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*", "blocked": "AC?K*D*G*P?O*",
-          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "other": "(?!)"}
+          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "handover": "H|W", "other": "(?!)"}
 CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
-          "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE, "U": ENGINE}
+          "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE, "U": ENGINE,
+          "H": CALLER, "W": CALLER}
 OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
           "advanced": {"O": ANY}, "blocked": {"O": ANY}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
@@ -36,6 +38,8 @@ def form_of(events):
         return "checkpoint"
     if first.kind in ("run_cancel_requested", "run_closed"):
         return "end"
+    if first.kind in ("session_handed_over", "session_taken_back"):
+        return "handover"
     if first.kind == "guard_noted":
         return "turn"
     output = next((e for e in events if e.kind == "node_output_appended"), None)
