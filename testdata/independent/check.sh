@@ -480,7 +480,7 @@ with open(sys.argv[1], "wb") as f:
     f.write(jcs.encode({"data": mark, "kind": "imported", "sha256": jcs.digest(jcs.encode(mark)), "v": 1}))
 PY
 verify "an import that did not finish" 0 homeless; says it orphan_segment; same "an import that did not finish" homeless
-into 0 homeless continue --run "$home" --notes 'Here again' --set ticket=T-9
+into 3 homeless continue --run "$home" --notes 'Here again' --set ticket=T-9
 verify "  a writer removes what it left" 0 homeless; says_nothing; same "it" homeless
 
 rm -rf copy; cp -R loops copy; rm -rf copy/sessions/*/cache
