@@ -176,7 +176,7 @@ func TestImportSignedBundle(t *testing.T) {
 	}
 	p.writeFile("s", ada.Armoured(data, "waybill"))
 	p.json(&doc, "import", "b.json", "--signature", "s")
-	if doc.Relation != "imported" || doc.Signature == nil || doc.Signature.File != "s" || doc.Signature.Principal != "" ||
+	if doc.Relation != "new" || doc.Signature == nil || doc.Signature.File != "s" || doc.Signature.Principal != "" ||
 		doc.Signature.Fingerprint != ada.Fingerprint() {
 		t.Errorf("%+v", doc)
 	}

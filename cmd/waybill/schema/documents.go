@@ -43,7 +43,7 @@ func documents() map[string]any {
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
 		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
-		"who": commits.Who{}, "cancelled": engine.Cancelled{},
+		"who": commits.Who{}, "cancelled": engine.Cancelled{}, "taken_back": travel.HandedOver{},
 		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{}, "audit_entry": verify.AuditEntry{},
 		"audit_verification": verify.AuditVerification{},
 		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},
