@@ -139,7 +139,8 @@ func TestUnattendedImports(t *testing.T) {
 	}
 	all := int64(len(w.events()))
 	for came, want := range map[imported.Span]int{{}: 1, {Events: all - 1}: 1, {Events: all}: 0, {From: all - 1, Events: all}: 0} {
-		v := views.New(w.g.Reader, w.g.Store, func(context.Context, manifest.Log) (imported.Span, error) { return came, nil }, nil)
+		v := views.New(w.g.Reader, w.g.Store,
+			views.Here{Imported: func(context.Context, manifest.Log) (imported.Span, error) { return came, nil }})
 		if list, _, err := v.Unattended(t.Context()); err != nil || len(list) != want {
 			t.Errorf("%+v of %d events imported: %+v, %v", came, all, list, err)
 		}

@@ -149,7 +149,9 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Log), ve
 	announced := announcing{guardcache.Announce(store, hooks), appended}
 	e := engine.New(announced)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
-	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOfLog, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), store)
+	v := views.New(e.Reader, store, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
+		HandedOver: e.Ledger().IsHandedOver})
+	audit := verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, announced), Offers: candidates.New(e.Answers, store),

@@ -143,7 +143,11 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		p.Line("")
 		render.ClaimNote(p, true)
 	}
-	// The suggested command, in order of urgency. A closed run has none.
+	showNext(a, p, r, closed)
+}
+
+// showNext prints the suggested command, in order of urgency. A closed run has none.
+func showNext(a *cli.App, p *page.Page, r views.RunDetails, closed bool) {
 	switch {
 	case r.Health == manifest.UnknownVersion:
 		if command := forkCommand(a, r); command != "" {
@@ -155,6 +159,10 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		// A damaged session must be verified first.
 		p.Line("Next: %s", a.Command("verify", page.ShortRun(r.RunID)))
 	case closed:
+	case r.HandedOver != nil:
+		p.Line("")
+		p.Text("", handedOverText(r.HandedOver.To))
+		p.Line("Next: %s", a.Command("import", "FILE")+", or: "+a.Command("runs", "take-back", page.ShortRun(r.RunID)))
 	case waitsForApproval(r):
 		p.Line("")
 		p.Line("Next: %s", a.Command("approve", page.ShortRun(r.RunID)))
@@ -162,6 +170,14 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		p.Line("")
 		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(r.RunID)))
 	}
+}
+
+// handedOverText says where a run continues.
+func handedOverText(to string) string {
+	if to != "" {
+		to = " to " + page.OneLine(to)
+	}
+	return "Handed over" + to + ": it takes no steps here until the bundle comes home."
 }
 
 // showDrift prints the warning of withDrift.

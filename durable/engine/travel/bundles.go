@@ -37,7 +37,7 @@ func ShowBundle(ctx context.Context, src ports.Bundle, bundled func(string, cano
 	source, e := session.ReadOnly(src), src.Envelope()
 	r := session.NewReader(source)
 	r.Origins = origin.Origins{Bundled: bundled, AllImported: true}
-	show := views.New(r, source, nil, nil)
+	show := views.New(r, source, views.Here{})
 	out := BundleInfo{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
 		SessionID: src.Session(), Salvage: e.Salvage,
 		SideLogs: []string{}, Runs: []views.RunDetails{}}

@@ -273,7 +273,7 @@ func assessmentOf(v canon.Value, ref canon.Digest) Assessment {
 
 // isImported reports whether a record came with a bundle, also where that cannot be read.
 func (o *observer) isImported(ctx context.Context, row ArtifactRow) bool {
-	if o.v.imported == nil {
+	if o.v.Imported == nil {
 		return true
 	}
 	span, err := o.v.importedOf(ctx, row.SessionID)

@@ -93,7 +93,7 @@ func (o *Views) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs 
 			continue
 		}
 		row.RunID, row.SessionID, row.WorkflowID = runID, s, r.Started.WorkflowID
-		if o.imported != nil {
+		if o.Imported != nil {
 			foreign, err := o.importedOf(ctx, s)
 			if err != nil {
 				return err

@@ -70,10 +70,10 @@ func (f *Follower) NextAnnotations(ctx context.Context) ([]FollowedAnnotation, e
 // importedAnnotations returns which events of a log of annotations came with bundles: all of them in a bundle, and
 // where that cannot be read.
 func (v *Views) importedAnnotations(ctx context.Context, log manifest.Log) imported.Span {
-	if v.imported == nil {
+	if v.Imported == nil {
 		return imported.Span{Events: math.MaxInt64}
 	}
-	s, err := v.imported(ctx, log)
+	s, err := v.Imported(ctx, log)
 	if err != nil {
 		return imported.Span{Events: math.MaxInt64}
 	}

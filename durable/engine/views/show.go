@@ -48,9 +48,16 @@ type RunDetails struct {
 	Decisions []DecisionRow `json:"decisions"`
 	// Pending is what the pending step waits for besides the work; nil: nothing, or it is not known here.
 	Pending *engine.PendingNow `json:"pending,omitzero"`
+	// HandedOver is set for a session that continues in another store: it takes no steps here.
+	HandedOver *HandedOver `json:"handedOver,omitzero"`
 	// Context is the one in force at the preferred tip.
 	Context canon.Value `json:"context"`
 	RunFacts
+}
+
+// HandedOver names the store to which a session was handed over.
+type HandedOver struct {
+	To string `json:"to,omitzero"` // as it was named; "" if it was not
 }
 
 // OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
@@ -194,8 +201,8 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		out.OmittedSteps = max(0, len(all)-limits.StepsDetailedMax)
 		out.Steps = all[out.OmittedSteps:]
 	}
-	if o.approval != nil && !obs.foreign && v.Health == manifest.Healthy {
-		approval, err := o.approval(ctx, session.Resolved{At: engine.Position{Session: at.Session, Run: run.ID,
+	if o.Approval != nil && !obs.foreign && v.Health == manifest.Healthy {
+		approval, err := o.Approval(ctx, session.Resolved{At: engine.Position{Session: at.Session, Run: run.ID,
 			Node: run.Tip}, Fold: at.Fold, Run: run, Node: run.Node(run.Tip)})
 		if err != nil {
 			return out, err
@@ -206,6 +213,15 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 				now.Wait, now.Host = out.Pending.Wait, out.Pending.Host
 			}
 			out.Pending = &now
+		}
+	}
+	if o.HandedOver != nil {
+		is, err := o.HandedOver(ctx, at.Session, at.Fold)
+		if err != nil {
+			return out, err
+		}
+		if is {
+			out.HandedOver = &HandedOver{at.Fold.HandedOver.To}
 		}
 	}
 	err = obs.tell(ctx, at, &out, step != "")

@@ -78,7 +78,7 @@ func (o *Views) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold,
 		case err != nil:
 			return err
 		}
-		if o.imported != nil {
+		if o.Imported != nil {
 			foreign, err := o.importedOf(ctx, s)
 			if err != nil {
 				return err
@@ -138,10 +138,10 @@ func (o *Views) resumesHost(ctx context.Context, p session.Resolved) (bool, erro
 	if err != nil || failed != nil {
 		return failed != nil, err
 	}
-	if o.approval == nil {
+	if o.Approval == nil {
 		return false, nil
 	}
-	needs, err := o.approval(ctx, p)
+	needs, err := o.Approval(ctx, p)
 	return needs != nil && needs.Given >= needs.Needed, err
 }
 

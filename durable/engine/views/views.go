@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Source is what the views require: a store, or a bundle that is read as one.
@@ -26,11 +27,17 @@ type Source interface {
 type Views struct {
 	r     *session.Reader
 	store Source
-	// imported returns which events of a log of a session came with bundles; nil: all of them did.
-	imported ImportedEvents
-	// approval returns whose approvals the pending step of a run waits for; nil: it is not known, as in
-	// a bundle.
-	approval PendingApproval
+	Here
+}
+
+// Here is what a store knows about its sessions besides their logs. A bundle knows none of it.
+type Here struct {
+	// Imported returns which events of a log of a session came with bundles; nil: all of them did.
+	Imported ImportedEvents
+	// Approval returns whose approvals the pending step of a run waits for; nil: it is not known.
+	Approval PendingApproval
+	// HandedOver reports that the last event of a session hands it over from this store; nil: it is not known.
+	HandedOver func(context.Context, id.Session, *runs.Fold) (bool, error)
 }
 
 // PendingApproval returns whose approvals the step that is pending at a node waits for, nil if it needs
@@ -42,10 +49,10 @@ type ImportedEvents func(context.Context, manifest.Log) (imported.Span, error)
 
 // importedOf returns which of a session's own events came with bundles.
 func (v *Views) importedOf(ctx context.Context, s id.Session) (imported.Span, error) {
-	return v.imported(ctx, manifest.SessionEvents(s))
+	return v.Imported(ctx, manifest.SessionEvents(s))
 }
 
-// New returns the views of what r reads, which is s. imported and approval are nil for a bundle.
-func New(r *session.Reader, s Source, imported ImportedEvents, approval PendingApproval) *Views {
-	return &Views{r, s, imported, approval}
+// New returns the views of what r reads, which is s.
+func New(r *session.Reader, s Source, here Here) *Views {
+	return &Views{r, s, here}
 }

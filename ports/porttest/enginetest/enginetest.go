@@ -62,7 +62,9 @@ type Engine struct {
 // Over returns the parts of the engine over a store.
 func Over(s Store) *Engine {
 	e := engine.New(s)
-	v, audit := views.New(e.Reader, s, e.Ledger().ImportedOfLog, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), s)
+	v := views.New(e.Reader, s, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
+		HandedOver: e.Ledger().IsHandedOver})
+	audit := verify.NewAuditor(e.Ledger(), s)
 	verifier := verify.New(e.Reader, s, audit)
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
