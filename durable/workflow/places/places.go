@@ -34,7 +34,7 @@ func Locate(data []byte, isJSON bool, found []problem.Problem) []problem.Problem
 	}
 	at := map[string]yaml.Place{}
 	if isJSON {
-		(&reader{text: data, in: json.NewDecoder(bytes.NewReader(data)), wanted: wanted, at: at, line: 1}).value("")
+		(&reader{text: data, in: json.NewDecoder(bytes.NewReader(data)), wanted: wanted, at: at, line: 1, column: 1}).value("")
 	} else {
 		yaml.Places(data, wanted, at)
 	}
@@ -60,8 +60,8 @@ type reader struct {
 	in     *json.Decoder
 	wanted yaml.Wanted
 	at     map[string]yaml.Place
-	// The line of the offset start, and where that line begins.
-	line, start, begin int
+	// The place of the offset start, up to which characters are counted.
+	line, column, start int
 }
 
 // value reads one value. What is below it is descended into only where a place below it is wanted.
@@ -106,11 +106,14 @@ func (r *reader) next() yaml.Place {
 	for to < len(r.text) && strings.IndexByte(" \t\r\n,", r.text[to]) >= 0 {
 		to++
 	}
-	for i := r.start; i < to; i++ {
-		if r.text[i] == '\n' {
-			r.line, r.begin = r.line+1, i+1
+	// Each byte is counted once, however long a line is.
+	for ; r.start < to; r.start++ {
+		switch c := r.text[r.start]; {
+		case c == '\n':
+			r.line, r.column = r.line+1, 1
+		case utf8.RuneStart(c):
+			r.column++
 		}
 	}
-	r.start = max(r.start, to)
-	return yaml.Place{Line: r.line, Column: utf8.RuneCount(r.text[r.begin:to]) + 1}
+	return yaml.Place{Line: r.line, Column: r.column}
 }

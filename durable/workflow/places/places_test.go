@@ -46,3 +46,12 @@ func TestLocateSorts(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestLocateIsLinear: a line with very many members does not cost the square of its length.
+func TestLocateIsLinear(t *testing.T) {
+	text := `{"a": 1` + strings.Repeat(`, "k": 2`, 200_000) + `, "z": 3}`
+	got := places.Locate([]byte(text), true, []problem.Problem{{Pointer: "/z", Line: 1}})
+	if got[0].Column != len(text)-6 {
+		t.Errorf("got %d, want %d", got[0].Column, len(text)-6)
+	}
+}
