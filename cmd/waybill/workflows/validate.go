@@ -63,7 +63,9 @@ ask for agents and leave open how. Nothing is written.`,
 				if e.Valid() {
 					advice = append(advice, unfilled.Check(src, e.Compiled)...)
 				}
-				e.Problems = source.Locate(e.Ref, e.Data, append(slices.Clone(e.Problems), faults.Problems(advice)...))
+				if len(advice) > 0 {
+					e.Problems = source.Locate(e.Ref, e.Data, append(slices.Clone(e.Problems), faults.Problems(advice)...))
+				}
 			}
 			doc := document.Validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(),
 				WorkflowHash: e.Compiled.Hash(), Problems: e.Problems}

@@ -15,21 +15,29 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
 // Locate returns problems of a file with the places of their pointers in its text, sorted. A pointer to
 // a member that is absent has the place of the object that lacks it. Problems without a line, and those
-// of the whole file, stay as they are. isJSON is the language of the text, which is known to be valid.
+// of the whole file, stay as they are, and so do all of a text with more than limits.WorkflowValuesMax
+// values, which is never read whole. isJSON is the language of the text, which is known to be valid.
 func Locate(data []byte, isJSON bool, found []problem.Problem) []problem.Problem {
+	count := yaml.CountValues
+	if isJSON {
+		count = canon.CountValues
+	}
 	wanted := yaml.Wanted{}
 	for _, p := range found {
 		if p.Line > 0 {
 			wanted.Add(p.Pointer)
 		}
 	}
-	if len(wanted) == 0 {
+	if len(wanted) == 0 || count(data) > limits.WorkflowValuesMax {
+		found = slices.Clone(found)
+		problem.Sort(found)
 		return found
 	}
 	at := map[string]yaml.Place{}

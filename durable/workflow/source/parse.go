@@ -36,9 +36,6 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 		return Source{Kind: kind}, []Problem{found}
 	}
 	src, found := of(kind, problem.SourceValue{Value: root}, rest)
-	if rest.values > 0 {
-		return src, found // places of a file that is not read whole are those of its values
-	}
 	return src, Locate(name, data, found)
 }
 
