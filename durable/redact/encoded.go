@@ -2,10 +2,12 @@ package redact
 
 import (
 	"encoding/base64"
-	"github.com/waybill/waybill/durable/redact/blob"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/waybill/waybill/durable/redact/blob"
+	"github.com/waybill/waybill/durable/redact/view"
 )
 
 // Base64 that hides a secret is replaced as a whole: encoded private keys and files with tokens. Texts
@@ -103,7 +105,7 @@ func hidden(encoded string) Rule {
 		// A text that is readable as a whole may be a file of settings.
 		if skip == 0 && len(plain) >= plainMin && span(string(plain), 0, printed) == len(plain) {
 			found := Counts{}
-			(&scanner{text: string(plain), source: &view{text: string(plain), shown: string(plain)}, counts: found}).run()
+			(&scanner{text: string(plain), source: view.Of(string(plain)), counts: found}).run()
 			if len(found) > 0 {
 				return Rule(slices.Min(slices.Collect(maps.Keys(found))))
 			}

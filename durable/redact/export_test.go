@@ -3,13 +3,15 @@ package redact
 import (
 	"strings"
 
+	"github.com/waybill/waybill/durable/redact/byteset"
 	"github.com/waybill/waybill/durable/redact/forms"
+	"github.com/waybill/waybill/durable/redact/view"
 )
 
 // Looks returns how many bytes are read to redact s.
 func Looks(s string) (n int) {
-	readCount = &n
-	defer func() { readCount = nil }()
+	byteset.Reads = &n
+	defer func() { byteset.Reads = nil }()
 	Text(s, nil)
 	return n
 }
@@ -26,7 +28,7 @@ func Tokens() (rows []Token) {
 	for _, t := range forms.Rows() {
 		rows = append(rows, Token{ID: t.ID, Provider: t.Provider, Source: t.Source, Yes: t.Yes, No: t.No, Rule: ruleOf(t)})
 		if t.Open {
-			sc := scanner{text: t.Yes, source: &view{text: t.Yes, shown: t.Yes}}
+			sc := scanner{text: t.Yes, source: view.Of(t.Yes)}
 			rows[len(rows)-1].Open, _, _ = strings.Cut(sc.run(), markerStart)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/redact/forms"
+	"github.com/waybill/waybill/durable/redact/view"
 )
 
 // Rule is the closed set of kinds of secrets. Its words are part of markers in stored texts.
@@ -111,10 +112,10 @@ const passesMax = 8
 
 // pass redacts what is readable in s, what is readable after percent-decoding, and base64.
 func pass(s string, c Counts) string {
-	shown := shownView(s)
-	s = (&scanner{text: shown.shown, source: &shown, counts: c}).run()
-	if decoded, ok := percentView(s); ok {
-		s = (&scanner{text: decoded.shown, source: &decoded, counts: c, encoded: true}).run()
+	shown := view.Shown(s)
+	s = (&scanner{text: shown.Shown, source: &shown, counts: c}).run()
+	if decoded, ok := view.Percent(s); ok {
+		s = (&scanner{text: decoded.Shown, source: &decoded, counts: c, encoded: true}).run()
 	}
 	return base64Text(s, c)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/redact/blob"
+	"github.com/waybill/waybill/durable/redact/view"
 )
 
 // The scan is one pass from left to right. At a start byte, tables and regular expressions that
@@ -13,7 +14,7 @@ import (
 // scanner is one pass over a text. Its methods return the offset from which to continue.
 type scanner struct {
 	text    string // what is read: the source without signs that are not shown, and decoded
-	source  *view
+	source  *view.View
 	encoded bool // only what was decoded is read as names and values
 	counts  Counts
 	out     []byte // nil until the first replacement
@@ -84,9 +85,9 @@ func (sc *scanner) run() string {
 		}
 	}
 	if sc.out == nil { // nothing was replaced: no copy
-		return sc.source.text
+		return sc.source.Text
 	}
-	return string(append(sc.out, sc.source.text[sc.copied:]...))
+	return string(append(sc.out, sc.source.Text[sc.copied:]...))
 }
 
 // schedule records a secret ahead of the position. While one is pending, further ones are ignored.
@@ -135,7 +136,7 @@ func (sc *scanner) signAt(i int) int {
 	case '[':
 		return i + max(1, marker(s[i:])) // the text of a marker is not scanned
 	case ':', '=':
-		if sc.encoded && !sc.source.decodedAt(i) {
+		if sc.encoded && !sc.source.DecodedAt(i) {
 			return i + 1 // it was read before
 		}
 		if strings.HasPrefix(s[i:], "://") {
@@ -212,8 +213,8 @@ func (sc *scanner) replace(from, to int, r Rule) int {
 	sc.line.advance(sc.text, from)
 	sc.line.pos = to // a secret contains no commands
 	source := sc.source
-	sc.out = append(append(sc.out, source.text[sc.copied:source.begin(from)]...), Marker(r)...)
-	sc.copied, sc.read = source.end(to), to
+	sc.out = append(append(sc.out, source.Text[sc.copied:source.Begin(from)]...), Marker(r)...)
+	sc.copied, sc.read = source.End(to), to
 	sc.counts.add(r, 1)
 	return to
 }
@@ -301,66 +302,4 @@ func escapeBytes(s string, i int) int {
 		return 2
 	}
 	return 0
-}
-
-// class is a set of bytes. The classes are ASCII: all other bytes separate words.
-type class [256]bool
-
-// classOf returns the class of the bytes of a text.
-func classOf(bytes string) *class {
-	var c class
-	for i := range len(bytes) {
-		c[bytes[i]] = true
-	}
-	return &c
-}
-
-// visibleBut returns the class of all bytes but white space, control bytes and those of a text.
-func visibleBut(bytes string) *class {
-	var c class
-	for b := range c {
-		c[b] = b > ' ' && b != 0x7f && strings.IndexByte(bytes, byte(b)) < 0
-	}
-	return &c
-}
-
-const (
-	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	letters  = "abcdefghijklmnopqrstuvwxyz" + capitals
-	digits   = "0123456789"
-)
-
-var (
-	letter      = classOf(letters)
-	digit       = classOf(digits)
-	hexDigit    = classOf(digits + "abcdefABCDEF")
-	upper       = classOf(capitals)
-	upperDigit  = classOf(capitals + digits)
-	alnum       = classOf(letters + digits)
-	word        = classOf(letters + digits + "_")
-	dashed      = classOf(letters + digits + "_-") // base64url as well
-	dotted      = classOf(letters + digits + "_-.")
-	base32Lower = classOf("abcdefghijklmnopqrstuvwxyz234567")
-	blank       = classOf(" \t")
-	space       = classOf(" \t\n\r")
-)
-
-// span returns where the run of bytes of one class that begins at i ends.
-func span(s string, i int, in *class) int {
-	from := i
-	for i < len(s) && in[s[i]] {
-		i++
-	}
-	countReads(i - from + 1)
-	return i
-}
-
-// readCount counts the bytes that were read, while a test has set it. Every loop whose length
-// depends on the text adds its length with countReads.
-var readCount *int
-
-func countReads(n int) {
-	if readCount != nil {
-		*readCount += n
-	}
 }

@@ -14,6 +14,7 @@ import (
 // splitMax bounds how much of each line is read, splitLine is the shortest piece that has a further
 // line behind it, and splitPrefix the shortest part of a prefix that may have one.
 const (
+	escapeMax   = 48 // of what one pattern reads around an escape or a line end
 	splitMax    = 512
 	splitLine   = 32
 	splitPrefix = 12

@@ -1,4 +1,8 @@
-package redact
+// Package view shows a text as a reader sees it: without what a terminal hides, with its escapes read, or
+// percent-decoded, and states where each byte of it is in the source.
+//
+// The entry points are Shown and Percent. Start reading at View.
+package view
 
 import (
 	"sort"
@@ -7,23 +11,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/byteset"
 )
 
-// view is a text as a reader sees it, and where each byte of it is in the source. Secrets are
+// View is a text as a reader sees it, and where each byte of it is in the source. Secrets are
 // recognized in the view and replaced in the source, so that a replacement covers the color
 // sequences, invisible characters and escapes inside a secret.
-type view struct {
-	text     string // the source
-	shown    string // the source itself where nothing was removed or decoded
+type View struct {
+	Text     string // the source
+	Shown    string // the source itself where nothing was removed or decoded
 	segments []segment
 }
+
+// Of returns the view of a text that is the text itself.
+func Of(s string) *View { return &View{Text: s, Shown: s} }
 
 // segment begins at an offset of the view, and is a copy of the source from another offset. Its
 // first byte was decoded from width bytes of the source, where width is not 1.
 type segment struct{ at, from, width int }
 
 // find returns the segment of a byte of the view, nil where the view is the source.
-func (v *view) find(at int) *segment {
+func (v *View) find(at int) *segment {
 	n := sort.Search(len(v.segments), func(i int) bool { return v.segments[i].at > at })
 	if n == 0 {
 		return nil
@@ -31,8 +39,8 @@ func (v *view) find(at int) *segment {
 	return &v.segments[n-1]
 }
 
-// begin returns where the byte at an offset of the view begins in the source.
-func (v *view) begin(at int) int {
+// Begin returns where the byte at an offset of the view begins in the source.
+func (v *View) Begin(at int) int {
 	switch s := v.find(at); {
 	case s == nil:
 		return at
@@ -43,8 +51,8 @@ func (v *view) begin(at int) int {
 	}
 }
 
-// end returns where the source of the bytes before an offset of the view ends.
-func (v *view) end(to int) int {
+// End returns where the source of the bytes before an offset of the view ends.
+func (v *View) End(to int) int {
 	switch s := v.find(to - 1); {
 	case s == nil:
 		return to
@@ -53,38 +61,38 @@ func (v *view) end(to int) int {
 	}
 }
 
-// decodedAt reports that the byte at an offset of the view was written as an escape.
-func (v *view) decodedAt(at int) bool {
+// DecodedAt reports that the byte at an offset of the view was written as an escape.
+func (v *View) DecodedAt(at int) bool {
 	s := v.find(at)
 	return s != nil && s.at == at && s.width > 1
 }
 
-// viewBuilder builds a view from left to right.
-type viewBuilder struct {
-	view
+// builder builds a view from left to right.
+type builder struct {
+	View
 	out    []byte
 	copied int // the source before it is in out, or removed
 }
 
 // copy appends the source up to an offset.
-func (b *viewBuilder) copy(to int) {
+func (b *builder) copy(to int) {
 	if to > b.copied {
 		if b.copied > 0 {
 			b.segments = append(b.segments, segment{at: len(b.out), from: b.copied, width: 1})
 		}
-		b.out = append(b.out, b.text[b.copied:to]...)
+		b.out = append(b.out, b.Text[b.copied:to]...)
 		b.copied = to
 	}
 }
 
 // skip removes the source between two offsets.
-func (b *viewBuilder) skip(from, to int) {
+func (b *builder) skip(from, to int) {
 	b.copy(from)
 	b.copied = to
 }
 
 // decode appends a byte for the source between two offsets.
-func (b *viewBuilder) decode(from, to int, as byte) {
+func (b *builder) decode(from, to int, as byte) {
 	b.copy(from)
 	b.segments = append(b.segments, segment{at: len(b.out), from: from, width: to - from})
 	b.out = append(b.out, as)
@@ -92,13 +100,13 @@ func (b *viewBuilder) decode(from, to int, as byte) {
 }
 
 // done returns the view.
-func (b *viewBuilder) done() view {
+func (b *builder) done() View {
 	if b.copied == 0 {
-		return view{text: b.text, shown: b.text}
+		return View{Text: b.Text, Shown: b.Text}
 	}
-	b.copy(len(b.text))
-	b.shown = string(b.out)
-	return b.view
+	b.copy(len(b.Text))
+	b.Shown = string(b.out)
+	return b.View
 }
 
 // Sequences that a terminal does not show, and escapes of them in JSON and in source files.
@@ -125,8 +133,8 @@ const invisible = "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\
 const spaces = "\u00a0\u2007\u202f"
 
 // invisibleStart is the class of the first bytes of such characters.
-var invisibleStart = func() *class {
-	var c class
+var invisibleStart = func() *byteset.Set {
+	var c byteset.Set
 	for _, r := range invisible + spaces {
 		c[string(r)[0]] = true
 	}
@@ -135,9 +143,9 @@ var invisibleStart = func() *class {
 
 // plainEscape is the class of the bytes that are decoded: those that structure a text, such as
 // quotes and brackets, keep their escapes.
-var plainEscape = classOf(letters + digits + "_-.:/+=@&~%$!,;#*|")
+var plainEscape = byteset.Of(byteset.Letters + byteset.Digits + "_-.:/+=@&~%$!,;#*|")
 
-// hidesSomething reports whether a text has any sequence that shownView removes or decodes.
+// hidesSomething reports whether a text has any sequence that Shown removes or decodes.
 func hidesSomething(s string) bool {
 	if strings.IndexByte(s, 0x1b) >= 0 || strings.Contains(s, `\u`) || strings.Contains(s, `\x`) ||
 		strings.Contains(s, "&#") ||
@@ -152,15 +160,15 @@ func hidesSomething(s string) bool {
 	return false
 }
 
-// shownView returns the view of a text without what a reader does not see, and with its Unicode
+// Shown returns the view of a text without what a reader does not see, and with its Unicode
 // escapes read.
-func shownView(s string) view {
+func Shown(s string) View {
 	if !hidesSomething(s) {
-		return view{text: s, shown: s}
+		return View{Text: s, Shown: s}
 	}
-	b := viewBuilder{view: view{text: s}}
+	b := builder{View: View{Text: s}}
 	for i := 0; i < len(s); {
-		countReads(1)
+		byteset.CountReads(1)
 		switch c := s[i]; {
 		case c == 0x1b || c == '\\':
 			i = b.escape(i)
@@ -176,9 +184,9 @@ func shownView(s string) view {
 }
 
 // escape handles the escape or backslash at i, and returns the offset behind it.
-func (b *viewBuilder) escape(i int) int {
-	near := b.text[i:min(len(b.text), i+escapeMax)]
-	countReads(2)
+func (b *builder) escape(i int) int {
+	near := b.Text[i:min(len(b.Text), i+escapeMax)]
+	byteset.CountReads(2)
 	if near[0] == 0x1b {
 		n := len(colors.FindString(near))
 		b.skipIf(i, n)
@@ -193,7 +201,7 @@ func (b *viewBuilder) escape(i int) int {
 	}
 	m := unicodeEscape.FindStringSubmatch(near)
 	if m == nil {
-		return i + max(1, span(near, 0, backslash)) // one pattern for a run of backslashes
+		return i + max(1, byteset.Span(near, 0, backslash)) // one pattern for a run of backslashes
 	}
 	if code, err := strconv.ParseUint(m[1]+m[2], 16, 8); m[1]+m[2] == "" {
 		b.skip(i, i+len(m[0]))
@@ -204,9 +212,9 @@ func (b *viewBuilder) escape(i int) int {
 }
 
 // entity handles the ampersand at i, and returns the offset behind the reference that it begins.
-func (b *viewBuilder) entity(i int) int {
-	m := entity.FindStringSubmatch(b.text[i:min(len(b.text), i+escapeMax)])
-	countReads(2)
+func (b *builder) entity(i int) int {
+	m := entity.FindStringSubmatch(b.Text[i:min(len(b.Text), i+escapeMax)])
+	byteset.CountReads(2)
 	if m == nil {
 		return i + 1
 	}
@@ -220,18 +228,18 @@ func (b *viewBuilder) entity(i int) int {
 	return i + len(m[0])
 }
 
-var backslash = classOf(`\`)
+var backslash = byteset.Of(`\`)
 
 // skipIf removes n bytes at i, if any.
-func (b *viewBuilder) skipIf(i, n int) {
+func (b *builder) skipIf(i, n int) {
 	if n > 0 {
 		b.skip(i, i+n)
 	}
 }
 
 // character handles the character at i, and returns the offset behind it.
-func (b *viewBuilder) character(i int) int {
-	near := b.text[i:min(len(b.text), i+escapeMax)]
+func (b *builder) character(i int) int {
+	near := b.Text[i:min(len(b.Text), i+escapeMax)]
 	r, n := utf8.DecodeRuneInString(near)
 	if strings.ContainsRune(invisible, r) {
 		b.skip(i, i+n)
@@ -244,20 +252,20 @@ func (b *viewBuilder) character(i int) int {
 	return i + n
 }
 
-// percentView returns the view of a text with its percent-encoded ASCII characters decoded once. ok
+// Percent returns the view of a text with its percent-encoded ASCII characters decoded once. ok
 // is false where it has none.
-func percentView(s string) (v view, ok bool) {
+func Percent(s string) (v View, ok bool) {
 	i := strings.IndexByte(s, '%')
 	if i < 0 {
-		return view{}, false
+		return View{}, false
 	}
-	b := viewBuilder{view: view{text: s}}
+	b := builder{View: View{Text: s}}
 	for i < len(s)-2 {
 		n := strings.IndexByte(s[i:len(s)-2], '%')
 		if n < 0 {
 			break
 		}
-		countReads(n + 3)
+		byteset.CountReads(n + 3)
 		i += n
 		code, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
 		if err != nil || code >= 0x7f || code < ' ' && code != '\n' && code != '\r' && code != '\t' {

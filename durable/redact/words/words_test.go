@@ -1,0 +1,70 @@
+package words_test
+
+import (
+	"testing"
+
+	"github.com/waybill/waybill/durable/redact/words"
+)
+
+// check calls a function with texts for which it is true, and with texts for which it is false.
+func check(t *testing.T, name string, f func(string) bool, yes, no []string) {
+	t.Helper()
+	for _, s := range yes {
+		if !f(s) {
+			t.Errorf("%s(%q) is false", name, s)
+		}
+	}
+	for _, s := range no {
+		if f(s) {
+			t.Errorf("%s(%q) is true", name, s)
+		}
+	}
+}
+
+func TestSecretNames(t *testing.T) {
+	check(t, "SecretName", words.SecretName,
+		[]string{"password", "apiToken", "DB_PASSWORD", "x-api-key", "token2", "token_2", "HTTPToken", "db_pass", "SECRET_KEY_BASE",
+			"dbpassword"},
+		[]string{"", "tokenCount", "passwordPolicy", "max_tokens", "page_token", "invalid_token", "pass", "key", "2", "monkey"})
+}
+
+func TestTextsInPlaceOfSecrets(t *testing.T) {
+	check(t, "NonValue", words.NonValue,
+		[]string{"", "none", "required!", "changeme", "YOUR_KEY_HERE", "${TOKEN}", "<token>", "$TOKEN", "{{ token }}", "./token.txt",
+			"/run/secrets/token", "---", "xxxx", "[a-z]+", "op://vault/item", ":password"},
+		[]string{"hunter2", "$eCret1", "a/b+c1", "correct-horse"})
+	check(t, "Label", words.Label,
+		[]string{"Contraseña", "Password:", "Enter your password", "Please enter the words again."},
+		[]string{"hunter2", "Pa$$w0rd", "password", "ab"})
+}
+
+func TestStatedValuesAreNoWords(t *testing.T) {
+	check(t, "Stated", words.Stated,
+		[]string{"hunter2", "a1B2c3!", "p@ssword", "123456"},
+		[]string{"abc", "wrong", "base64", "sha-256", "2026-01-02", "config.yaml", "8-64", "3rd", "$NAME", "\xff12345a"})
+	check(t, "StrongRun", words.StrongRun,
+		[]string{"12-34-5", "abcde1", "a1b2c3"},
+		[]string{"", "abcdef", "ab1-cd2", "1234"})
+	check(t, "Ordinary", words.Ordinary,
+		[]string{"wrong", "expired", "Read-Only", "optional"},
+		[]string{"hunter2", "swordfish"})
+}
+
+// A quotation ends at the sign that closes it, on the same line.
+func TestQuotedWord(t *testing.T) {
+	for s, want := range map[string][2]int{`"ab" c`: {3, 1}, "«ab»": {4, 2}, "`a`": {2, 1}, `"ab`: {}, "\"a\nb\"": {}, `""`: {}, "ab": {}} {
+		to, open := words.QuotedWord(s, 0)
+		if to != want[0] || open != want[1] {
+			t.Errorf("%q: got %d, %d, not %v", s, to, open, want)
+		}
+	}
+}
+
+func TestCountsHaveUnits(t *testing.T) {
+	if s := "8-64 characters"; !words.IsCount(s, 4, s[:4]) {
+		t.Errorf("%q is a count", s)
+	}
+	if s := "8464 abcd"; words.IsCount(s, 4, s[:4]) {
+		t.Errorf("%q is no count", s)
+	}
+}
