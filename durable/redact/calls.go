@@ -165,6 +165,9 @@ func variableDefault(sc *scanner, i int, n nameContext) int {
 	if countReads(len(near)); !strings.Contains(near, "variable ") && !strings.Contains(near, "Type:") {
 		return 0
 	}
+	if k := strings.LastIndex(near, "variable "); k > 0 {
+		near = near[k:]
+	}
 	if m := variableHead.FindStringSubmatch(near); m != nil && SecretName(m[1]+m[2]) {
 		n.name = m[1] + m[2]
 		if from, to := sc.named(i, n); to > from {

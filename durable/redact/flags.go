@@ -37,7 +37,10 @@ func (sc *scanner) flag(i int) {
 			return
 		}
 	}
-	if !SecretName(s[begin:end]) {
+	if s[begin:end] == "value" && parameterValueFlag(sc, i, end) {
+		return
+	}
+	if !SecretName(s[begin:end]) && s[begin:end] != "secret-string" {
 		return
 	}
 	from, exec := argument(s, end)

@@ -50,6 +50,11 @@ var hostile = []string{
 	"token:\n Type: String\n default: ", "token for a: ", "senha: ", "\uff1a", "\u5bc6\u7801\uff1a", "&quot;token&quot;: &quot;", "password=a1b2 ",
 	"<key>token</key><data>\n", "token: >-\n ", "token=\\\n ", "\"token\": {\"value\": ", "name: token\na: b\n", "sha512-AQE", "AQEa+/", "AQEa1B+/",
 	"\"pass\":\"", "SecureString '",
+	// Lines with a secret at a fixed place, names of keys, and words inside keys.
+	"echo a", "echo a | ", "echo a:b | ", "AUTH a", "AUTH a b", "requirepass ", "net use \\\\a ", "htpasswd -b a b ", "smbclient -U a%",
+	"WIFI:P:", "WIFI:a", "\nKey: a1B2c3D4e5F6g7H8i9J0k", "put-parameter --value a", "put-parameter SecureString --value ", "secret 0 a1b2c",
+	"xfreerdp /p:", "git config a.token ", "Unseal Key: ", "a_sk_", "a_sk_a1B", ":default.", "a:default.", "msh", "aaaaaaaaaamsh", ":fx",
+	"a_key=", "A_KEY=a1B2c3D4e5F6g7H8i9J0k", "a_session: ", "パスワードは", "密码是", "contraseña es ", "senha", "sw", "name = \"A_KEY\"\nvalue = \"",
 }
 
 // Redaction reads each byte a bounded number of times: eight times the text needs about eight

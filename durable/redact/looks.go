@@ -10,19 +10,33 @@ import (
 
 // looksLike reports whether the bytes of a token look as its form requires.
 func looksLike(l forms.Looks, body string) bool {
-	has := func(set string) bool { return strings.ContainsAny(body, set) }
 	switch l {
 	case forms.Digits:
-		return has(digits)
+		return has(body, digit)
 	case forms.Cased:
-		return has(capitals) && has(letters[:len(capitals)])
+		return has(body, upper) && has(body, small)
 	case forms.Random:
-		return has(digits) || has(capitals) && innerUpper(body)
+		return has(body, digit) || has(body, upper) && innerUpper(body)
 	case forms.Mixed:
-		return has(digits) && has(capitals) && has(letters[:len(capitals)])
+		return has(body, digit) && has(body, upper) && has(body, small)
+	case forms.Scattered:
+		return has(body, digit) && has(body, upper) && has(body, small) && words.Alternations(body) > len(body)/3
 	}
 	return true
 }
+
+// has reports a byte of a class.
+func has(s string, in *class) bool {
+	for i := range len(s) {
+		if in[s[i]] {
+			return true
+		}
+	}
+	return false
+}
+
+// small is the class of the small letters.
+var small = classOf(letters[:len(capitals)])
 
 // classifiedMax bounds how many bytes of a token are classified: enough for all real tokens, and
 // a bound for hostile text.
@@ -34,9 +48,9 @@ const keyMax = 96
 // issuer is the word that providers put between the prefix and the key itself.
 var issuer = pattern.New(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`)
 
-// sshType is the type of a public key that lives in a security key, which begins as keys of providers do. A
-// redacted one would be none of the signers of a store.
-var sshType = pattern.New(`^sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)(?:-cert-v01)?@openssh\.com`)
+// sshType matches the beginning of the type of a public key that lives in a security key, which begins as keys of
+// providers do. A redacted one would be none of the signers of a store. A dump of bytes may end in the middle of it.
+var sshType = pattern.New(`^sk-(?:(?:ssh-ed25519|ecdsa-sha2-nistp256)(?:-cert-v01)?(?:@|[^\w-]|$)|ssh-ed[25]{0,3}1?\|)`)
 
 // keyLike reports whether the run at i, behind the prefix of the token at from, is a key. Hyphens
 // occur in keys and between words, so a sequence of short words is not a key (sk-learn-contrib),

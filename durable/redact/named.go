@@ -14,12 +14,8 @@ var (
 	quotedGap = classOf(" \t*`\r\n")
 )
 
-// markup matches tags of HTML between a name and its value, and aliases the keyword that gives a type
-// a name.
-var (
-	markup  = pattern.New(`^(?:</?(?:b|strong|em|i|code|tt|kbd|span|p|td|th|dd|dt)>[ \t]*){1,3}`)
-	aliases = pattern.New(`(?:^|[^A-Za-z])(?:type|newtype|data|enum) $`)
-)
+// markup matches tags of HTML between a name and its value.
+var markup = pattern.New(`^(?:</?(?:b|strong|em|i|code|tt|kbd|span|p|td|th|dd|dt)>[ \t]*){1,3}`)
 
 // typeName matches a type and an equals sign: an identifier, possibly qualified, generic, an array,
 // a pointer or optional.
@@ -44,7 +40,7 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	if k := len(n.before); s[i] == ':' && k > 1 && n.before[k-1] == ':' && alnum[n.before[k-2]] { // a part of a resource name
 		return 0, 0
 	}
-	if aliases.MatchString(n.before) || strings.HasPrefix(s[i:], ":'") && s[i-1] == ' ' { // a type, or a variable in SQL
+	if n.definesType() || strings.HasPrefix(s[i:], ":'") && s[i-1] == ' ' { // a type, or a variable in SQL
 		return 0, 0
 	}
 	if n.name == "PWD" && !n.quoted && !strings.HasSuffix(strings.TrimRight(n.before, " "), ";") {
@@ -78,7 +74,7 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 		return 0, 0
 	}
 	if open := openQuote(s, from); open > 0 {
-		if n.name == "accesskey" && from+open+1 < len(s) && openQuote(s, from+open+1) > 0 {
+		if strings.EqualFold(n.name, "accesskey") && from+open+1 < len(s) && openQuote(s, from+open+1) > 0 {
 			return 0, 0 // the letter of a shortcut in HTML
 		}
 		if strings.HasPrefix(s[from+open:], pemBegin) {
@@ -109,16 +105,19 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 const htmlQuote = "&quot;"
 
 var (
-	// literalPrefix matches what precedes the quote of a literal: bytes in Python, a verbatim string in C#.
-	literalPrefix = pattern.New(`^(?:(?:[brfuBRFU]{1,2}|@)["']|qq?[{(\[]|\[\[)`)
+	// literalPrefix matches what precedes the quote of a literal: bytes in Python, a verbatim string in C#, text in SQL.
+	literalPrefix = pattern.New(`^(?:(?:[brfuBRFUN]{1,2}|@)["']|qq?[{(\[]|\[\[)`)
 	// continuedValue matches the end of a line before its value, as in a shell and in YAML, and an object with it.
 	continuedValue = pattern.New(`^(?:(?:\\|[>|][+-]?)\r*\n[ \t]+|\{\s{0,16}"value"\s{0,4}:\s{0,4})`)
 )
 
 // scheme skips an authentication scheme such as Bearer, which precedes the credential.
 func scheme(s string, i int) int {
-	for _, w := range []string{"Bearer ", "Basic ", "Token ", "Digest ", "ApiKey "} {
-		if hasFold(s[i:], w) {
+	if i >= len(s) || strings.IndexByte("bBtTdDaAgGsS", s[i]) < 0 {
+		return i
+	}
+	for _, w := range []string{"Bearer ", "Basic ", "Token ", "Digest ", "ApiKey ", "GenieKey ", "SSWS ", "Splunk "} {
+		if s[i]|' ' == w[0]|' ' && hasFold(s[i:], w) {
 			return len(s) - len(strings.TrimLeft(s[i+len(w):], " "))
 		}
 	}
@@ -173,7 +172,7 @@ func quoted(s string, i, open int) (from, to int) {
 	}
 	in := s[from:to]
 	if words.Label(in) || words.Keyword(in) || strings.Trim(in, " .*…•_-") == "" || schemeOnly(in) || strings.Contains(in, markerStart) || words.Placeholder(in) ||
-		versionRange.MatchString(in) ||
+		versionRange.MatchString(in) || otherText.MatchString(in) ||
 		continues.MatchString(in) || !whole && endsArgument.MatchString(in) {
 		return 0, 0
 	}
@@ -184,6 +183,9 @@ func quoted(s string, i, open int) (from, to int) {
 func schemeOnly(in string) bool {
 	return strings.HasSuffix(in, " ") && scheme(in+"x", 0) == len(in)
 }
+
+// otherText matches a comment, a name in a namespace, and characters that are written as escapes.
+var otherText = pattern.New(`^(?://(?:$| )|urn:[a-z]|(?:\\\\u[0-9a-fA-F]{4})+$)`)
 
 // versionRange matches the versions that a package needs.
 var versionRange = pattern.New(`^[~^<>=]{1,2}[0-9]+(?:\.[0-9]+){0,3}$`)
@@ -231,7 +233,9 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	switch {
 	case strings.HasPrefix(s[to:], "..."), words.Label(v), len(v) < 3 && strings.Contains(b.name, ".") && strings.Trim(v, letters) == "", b.reference(s, to, v): // a form, or a name of another value
 		return 0, 0
-	case b.equals && b.spaced && codeLiteral.MatchString(s[from:min(len(s), from+escapeMax)]):
+	case b.equals && b.spaced && codeLiteral.MatchString(s[from:min(len(s), from+escapeMax)]), composite.MatchString(v):
+		return 0, 0
+	case smallNumber.MatchString(v) && (b.spaced || b.quoted), b.equals && strings.HasPrefix(s[to:], ".<"):
 		return 0, 0
 	case b.spaced && expressionBegins.MatchString(s[from:min(len(s), to+2)]), !b.equals && minified.MatchString(v):
 		return 0, 0
@@ -243,12 +247,14 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	case !b.equals && (strings.IndexByte("[{&", v[0]) >= 0 && !b.quoted || strings.Contains(v, "://") ||
 		words.IsCount(s, to, v)):
 		return 0, 0
+	case strings.HasSuffix(strings.ToLower(b.name), "authorization") && len(v) < 8 && words.Number.MatchString(v): // a status
+		return 0, 0
 	// A credential with a scheme that ends the line or the quoted text.
 	case b.schemed && (lineEnds.MatchString(s[to:]) || to < len(s) && strings.IndexByte("\"'`", s[to]) >= 0):
 		return from, to
 	// name=value, a value unlike a word, or a setting that is alone on its line.
 	case b.equals, secretLike(v),
-		!strings.ContainsAny(v, "/(") && startsLine.MatchString(b.before) && lineEnds.MatchString(s[to:]):
+		!strings.ContainsAny(v, "/(") && startsLine(b.before) && lineEnds.MatchString(s[to:]):
 		return from, to
 	}
 	return 0, 0
@@ -260,7 +266,10 @@ var (
 	expressionBegins = pattern.New(`^(?:\([\w, ]*\)? ?=?>?$|\(\w+\) |[A-Za-z_]\w*\([^()]*\)|[A-Za-z_]\w*\([A-Za-z_]\w*\(|` +
 		`[A-Z][a-z]+(?:To)?-[A-Z][A-Za-z]+ |\$\w+[{]|--[a-z]+-[a-z-]+)`)
 	// codeLiteral matches an address, a composite literal, a conversion, a receive and a variable in code.
-	codeLiteral = pattern.New(`^(?:&[A-Za-z_]\w*[.{\[ ,)]|\[\d*\][\w*.]+[{(]|<-\w|[A-Za-z_][\w.]*(?:\{|\[\]\w*\{)|\$\$)`)
+	codeLiteral = pattern.New(`^(?:&[A-Za-z_]\w*[.{\[ ,)]|\[\d*\][\w*.]+[{(]|<-\w|[A-Za-z_][\w.]*(?:\{|\[\]\w*\{)|\$\$|` +
+		`\(?%[+#]?[A-Za-z]\b|\([A-Za-z_]\w*(?:\.\w+)*\{|-[0-9]+ - iota)`)
+	// smallNumber matches a number that is no secret: that of an enumeration, a status, a result.
+	smallNumber = pattern.New(`^(?:[0-9]{1,2}|0x[0-9A-Fa-f]{1,4}|-[0-9]{1,5})$`)
 	// minified matches the members of an object in minified code.
 	minified = pattern.New(`^[A-Za-z_$][\w$]{0,2},[\w$]+:`)
 )
@@ -309,6 +318,10 @@ func stops(s string, i int) bool {
 		return marker(s[i:]) > 0
 	case '\\':
 		return strings.HasPrefix(s[i+1:], "n") || strings.HasPrefix(s[i+1:], "r") || strings.HasPrefix(s[i+1:], "u0026")
+	case '&':
+		if strings.HasPrefix(s[i:], htmlQuote) || strings.HasPrefix(s[i:], "&rdquo;") {
+			return true
+		}
 	case ';':
 		name = settingName
 	}
@@ -342,8 +355,14 @@ func (sc *scanner) bareEnd(from int) (to int) {
 // first letter, or signs that sentences do not have.
 func secretLike(v string) bool {
 	v = strings.TrimRight(v, "!") // of a sentence
+	if acronyms.MatchString(v) {
+		return false
+	}
 	return len(v) >= 3 && (strings.ContainsAny(v, "0123456789!@#$%^&*+=_~|:;?[]{}") || innerUpper(v))
 }
+
+// acronyms matches several of what capitals name: IVs, APIs.
+var acronyms = pattern.New(`^[A-Z]{2,5}s$`)
 
 // lineEnds matches the end of a line with only closing punctuation before it.
 var lineEnds = pattern.New("^[ \t\r.,;:!?)\\]}*`\\\\]*(?:\n|\\\\[nr]|$)")

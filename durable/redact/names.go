@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/forms"
 	"github.com/waybill/waybill/durable/redact/words"
 )
 
@@ -12,6 +13,38 @@ import (
 // passwordPolicy and max_tokens, and for a name that contains a marker.
 func SecretName(name string) bool {
 	return !strings.Contains(name, markerStart) && words.SecretName(name)
+}
+
+// namedKey returns the value behind the sign at i that is a key with the name of one, and 0, 0 where it is none.
+func namedKey(sc *scanner, i int, n nameContext) (from, to int) {
+	if key, _ := words.KeyName(n.name); !key || strings.Contains(n.name, markerStart) {
+		return 0, 0
+	}
+	s := sc.text
+	from = i + 1
+	if strings.HasPrefix(s[i:], "=>") || strings.HasPrefix(s[i:], ":=") {
+		from++
+	}
+	from = span(s[:min(len(s), from+escapeMax)], from, gap)
+	open := openQuote(s, from)
+	from += open
+	to = span(s[:min(len(s), from+classifiedMax)], from, anyBase64)
+	if open == 0 && to < len(s) && !endsPiece(s, to) && s[to] != '&' || open > 0 && openQuote(s, to) == 0 || !keyValue(n.name, s[from:to]) {
+		return 0, 0
+	}
+	return from, sc.whole(from, to)
+}
+
+// keyValue reports a value that is a key where its name is that of one.
+func keyValue(name, v string) bool {
+	key, digits := words.KeyName(name)
+	if !key || len(v) < 20 || strings.HasPrefix(v, markerStart) {
+		return false
+	}
+	if digits && (words.HexKey.MatchString(v) || len(v) == 36 && words.UUID.MatchString(v)) {
+		return true
+	}
+	return span(v, 0, anyBase64) == len(v) && looksLike(forms.Scattered, v) && !strings.HasPrefix(v, "AAAA")
 }
 
 // nameMax bounds how many bytes before its colon a name may begin. It keeps the scan linear.
@@ -27,13 +60,21 @@ type nameContext struct {
 
 // What precedes a name.
 var (
-	// startsLine matches the indentation, list marks and quotes before a name that begins its line.
-	startsLine = pattern.New("(?:^\ufeff?|\n)[ \t*#>\"'`\\\\{,-]{0,28}$")
 	// callBegins matches the beginning of a call, of which the name is the first argument.
 	callBegins = pattern.New(`\w\($`)
-	// declares matches a keyword that declares a variable, in the languages that agents mostly write.
-	declares = pattern.New(`(?:^|[^A-Za-z])(?:const|let|var|val|auto|final|String|string|char) +$`)
 )
+
+// lineByte is the class of the bytes of indentation, list marks and quotes.
+var lineByte = classOf(" \t*#>\"'`\\{,-")
+
+// startsLine reports that only indentation, list marks and quotes precede a name on its line.
+func startsLine(before string) bool {
+	i := len(before)
+	for i > 0 && len(before)-i < beforeMax-4 && lineByte[before[i-1]] {
+		i--
+	}
+	return i == 0 || before[i-1] == '\n' || before[:i] == "\ufeff"
+}
 
 // beforeMax is the length of nameContext.before, more than startsLine matches behind a line's start.
 const beforeMax = 32

@@ -14,8 +14,8 @@ import (
 var (
 	// pairNames are the names of the member of a pair that holds a name, valueNames those of the
 	// member that holds the value.
-	pairNames  = words.Set("name key header variable field parameter")
-	valueNames = words.Set("value val")
+	pairNames  = words.Set("name key header variable field parameter parameterkey")
+	valueNames = words.Set("value val parametervalue")
 )
 
 // pairMembers bounds the number of members that are read behind the first one.
@@ -33,7 +33,7 @@ func (sc *scanner) pair(i int, n nameContext) {
 		sc.pairJSON(i, !named)
 	case !n.quoted && named && sc.text[i] == '=' && openQuote(sc.text, i+1) > 0:
 		sc.pairAttributes(i)
-	case !n.quoted && named && startsLine.MatchString(n.before):
+	case !n.quoted && named && startsLine(n.before):
 		sc.pairLines(i)
 	}
 }
@@ -79,7 +79,7 @@ func memberBehind(s string, m member, signs string) member {
 func (sc *scanner) pairJSON(i int, valued bool) {
 	s := sc.text
 	first := memberAt(s, i+1)
-	if first.end == 0 || !valued && !SecretName(s[first.from:first.to]) {
+	if first.end == 0 || !valued && !pairName(s[first.from:first.to]) {
 		return
 	}
 	// Behind the first value, each member is a comma, a name, a colon and a value.
@@ -93,10 +93,10 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 		switch {
 		// The name came first, then the value; or the other way round.
 		case !valued && valueNames[lower]:
-			sc.takePair(value)
+			sc.takePair(first, value)
 			return
-		case valued && pairNames[lower] && SecretName(s[value.from:value.to]):
-			sc.takePair(first)
+		case valued && pairNames[lower] && pairName(s[value.from:value.to]):
+			sc.takePair(value, first)
 			return
 		}
 	}
@@ -109,7 +109,7 @@ var nextLine = pattern.New(`^[ \t]*\r*\n(?:[ \t]*\w{1,20}:[ \t]*\w{0,20}[ \t]*\r
 func (sc *scanner) pairLines(i int) {
 	s := sc.text
 	first := memberAt(s, span(s, i+1, blank))
-	if first.end == 0 || !SecretName(s[first.from:first.to]) {
+	if first.end == 0 || !pairName(s[first.from:first.to]) {
 		return
 	}
 	line := nextLine.FindString(s[first.end:min(len(s), first.end+sentenceMax)])
@@ -117,10 +117,10 @@ func (sc *scanner) pairLines(i int) {
 	switch {
 	case line == "":
 	case openQuote(s, at) > 0:
-		sc.takePair(memberAt(s, at))
+		sc.takePair(first, memberAt(s, at))
 	default:
 		// Without quotes, the value must be all that is on its line.
-		if to := sc.bareEnd(at); to > at && !words.NonValue(s[at:to]) && lineEnds.MatchString(s[to:]) {
+		if to := sc.bareEnd(at); to > at && !words.NonValue(s[at:to]) && (SecretName(s[first.from:first.to]) || keyValue(s[first.from:first.to], s[at:to])) && lineEnds.MatchString(s[to:]) {
 			sc.schedule(at, to, NamedSecret)
 		}
 	}
@@ -133,19 +133,28 @@ var nextAttribute = pattern.New(`^[ \t\r\n]+value=`)
 func (sc *scanner) pairAttributes(i int) {
 	s := sc.text
 	first := memberAt(s, i+1)
-	if first.end == 0 || !SecretName(s[first.from:first.to]) {
+	if first.end == 0 || !pairName(s[first.from:first.to]) {
 		return
 	}
 	if gap := nextAttribute.FindString(s[first.end:min(len(s), first.end+escapeMax)]); gap != "" {
-		sc.takePair(memberAt(s, first.end+len(gap)))
+		sc.takePair(first, memberAt(s, first.end+len(gap)))
 		return
 	}
 	sc.pairLines(i)
 }
 
-// takePair schedules a member's value, unless it is empty, a placeholder or a literal.
-func (sc *scanner) takePair(m member) {
+// pairName reports the name of a secret, or of a key whose value decides.
+func pairName(name string) bool {
+	key, _ := words.KeyName(name)
+	return key || SecretName(name)
+}
+
+// takePair schedules the value of a name, unless it is empty, a placeholder or a literal.
+func (sc *scanner) takePair(name, m member) {
 	v := sc.text[m.from:m.to]
+	if n := sc.text[name.from:name.to]; !SecretName(n) && !keyValue(n, v) {
+		return
+	}
 	if v == "" || strings.Contains(v, markerStart) || words.Placeholder(v) || v == "true" || v == "false" || v == "null" {
 		return
 	}

@@ -55,7 +55,7 @@ type pendingSecret struct {
 // schemes, the names of sentences about secrets, and the beginning of an entry of netrc.
 var wordStarts = func() (starts []string) {
 	starts = append(starts, "ey")
-	for _, w := range []string{"be", "ba", "pa", "ap", "ac", "to", "se", "cr", "id", "ma", "de"} {
+	for _, w := range []string{"be", "ba", "pa", "ap", "ac", "to", "se", "cr", "id", "ma", "de", "re"} {
 		upper := strings.ToUpper(w)
 		starts = append(starts, w, upper[:1]+w[1:], upper)
 	}
@@ -111,6 +111,9 @@ func (sc *scanner) scanAt(i int) int {
 			return sc.replace(from, to, r)
 		}
 	}
+	if b.noun && !sc.encoded {
+		foreignSentence(sc, i)
+	}
 	if b.sign {
 		return sc.signAt(i)
 	}
@@ -124,7 +127,7 @@ func (sc *scanner) scanAt(i int) int {
 		return sc.replace(i, to, r)
 	}
 	if b.word {
-		return sc.wordAt(i)
+		return sc.wordAt(i, b)
 	}
 	return i + 1
 }
@@ -152,6 +155,9 @@ func (sc *scanner) signAt(i int) int {
 			return to
 		}
 		if !SecretName(n.name) {
+			if from, to := namedKey(sc, i, n); to > from {
+				return sc.replace(from, to, NamedSecret)
+			}
 			sc.pair(i, n)
 			if i > 0 && s[i] == ':' && (s[i-1] >= 0x80 || letter[s[i-1]] || blank[s[i-1]]) && !n.quoted && !sc.encoded {
 				foreign(sc, i, 1)
@@ -187,7 +193,7 @@ func (sc *scanner) signAt(i int) int {
 }
 
 // wordAt handles a word that may begin a sentence about a secret, or a credential with its scheme.
-func (sc *scanner) wordAt(i int) int {
+func (sc *scanner) wordAt(i int, b *bucket) int {
 	s := sc.text
 	if from, to := bearer(s, i); to > from {
 		return sc.replace(from, sc.whole(from, to), Bearer)
@@ -200,6 +206,9 @@ func (sc *scanner) wordAt(i int) int {
 	}
 	if to := sc.netrc(i); to > 0 {
 		return to
+	}
+	if len(b.lines) > 0 && commandLine(sc, i, b.lines) {
+		return i + 1
 	}
 	if hasFold(s[i:], "set") || hasFold(s[i:], "securestring") || hasFold(s[i:], "putenv") {
 		assigned(sc, i)

@@ -30,15 +30,23 @@ func (sc *scanner) sentence(i int) {
 	}
 	near := s[i:min(len(s), i+sentenceMax)]
 	countReads(len(near))
-	m := statement.FindStringSubmatch(near)
+	var m []string
+	if words.HasVerb(near) {
+		m = statement.FindStringSubmatch(near)
+	}
 	if m == nil {
-		if m := labeled.FindString(near); m != "" {
-			sc.label(i+len(m), 0)
-			return
+		colon := strings.IndexByte(near, ':') >= 0
+		if near[0]|' ' == 'p' && (colon || strings.Contains(near, "->") || strings.Contains(near, "→") || near[4]|' ' != 'w') {
+			if m := labeled.FindString(near); m != "" {
+				sc.label(i+len(m), 0)
+				return
+			}
 		}
-		if m := labeledKey.FindString(near); m != "" {
-			sc.label(i+len(m), keyMin)
-			return
+		if colon && near[0]|' ' != 'p' {
+			if m := labeledKey.FindString(near); m != "" {
+				sc.label(i+len(m), keyMin)
+				return
+			}
 		}
 		sc.apposition(i, near)
 		return
@@ -50,7 +58,7 @@ func (sc *scanner) sentence(i int) {
 	from += len(markup.FindString(s[from:min(len(s), from+escapeMax)]))
 	if to, open := words.QuotedWord(s, from); to > 0 {
 		v := s[from+open : to]
-		if !words.Ordinary(v) && !words.NonValue(v) && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
+		if !words.Ordinary(v) && !words.NonValue(v) && !strings.ContainsAny(v, "()[]{}") && (password || strings.Trim(v, capitals) != "") && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
 			sc.schedule(from+open, to, NamedSecret)
 		}
 		return
@@ -108,7 +116,7 @@ func (sc *scanner) apposition(i int, near string) {
 	}
 	from := i + len(m)
 	if to, open := words.QuotedWord(s, from); to > 0 {
-		if v := s[from+open : to]; len(v) >= 8 && words.Stated(v) && !strings.ContainsAny(v, " []") {
+		if v := s[from+open : to]; len(v) >= 8 && (words.Stated(v) || open == 1 && innerUpper(v) && strings.HasPrefix(m, "PASSWORD")) && !strings.ContainsAny(v, " []") {
 			sc.schedule(from+open, to, NamedSecret)
 		}
 		return
@@ -128,7 +136,7 @@ func (sc *scanner) apposition(i int, near string) {
 func namesSecretAt(s string, i int) bool {
 	for _, w := range []string{"password", "passphrase", "passwort", "passe", "passcode", "passwd", "api", "access", "secret", "token",
 		"credential", "identified", "auth", "client", "bearer", "refresh"} {
-		if hasFold(s[i:], w) {
+		if s[i]|' ' == w[0] && hasFold(s[i:], w) {
 			end := i + len(w)
 			if s[end] == 's' {
 				end++

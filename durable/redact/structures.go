@@ -247,7 +247,7 @@ func passLine(sc *scanner, i int, n nameContext) int {
 			return sc.take(from, to)
 		}
 	}
-	if s[i] != '=' || n.quoted || to-from < 8 || !startsLine.MatchString(n.before) || !words.StrongRun(s[from:to]) {
+	if s[i] != '=' || n.quoted || to-from < 8 || !startsLine(n.before) || !words.StrongRun(s[from:to]) {
 		return 0
 	}
 	return sc.take(from, to)
@@ -385,6 +385,9 @@ func puttyMAC(sc *scanner, i int, _ nameContext) int {
 // parameter reads the secret of a parameter that is one only in the query of a URL: sig and key.
 func parameter(sc *scanner, i int, n nameContext) int {
 	b := n.before
+	if sc.text[i] == ':' && strings.EqualFold(n.name, "key") && !n.quoted {
+		return requestKey(sc, i, n)
+	}
 	if s := sc.text; s[i] != '=' || !strings.HasSuffix(b, "?") && !strings.HasSuffix(b, "&") && !strings.HasSuffix(b, "&amp;") {
 		return 0
 	}
@@ -479,7 +482,7 @@ var elementText = visibleBut("<>")
 func (sc *scanner) pgpass(i int, n nameContext) int {
 	s := sc.text
 	if s[i] != ':' || i+2 >= len(s) || !digit[s[i+1]] && s[i+1] != '*' || n.quoted ||
-		!startsLine.MatchString(n.before) && !strings.HasSuffix(n.before, "'") && !strings.HasSuffix(n.before, `"`) {
+		!startsLine(n.before) && !strings.HasSuffix(n.before, "'") && !strings.HasSuffix(n.before, `"`) {
 		return 0
 	}
 	port := span(s[:min(len(s), i+8)], i+1, digit)

@@ -98,8 +98,10 @@ type formTable struct {
 type bucket struct {
 	infix []form // forms whose prefix is in the middle of a token
 	forms []form
-	sign  bool // the first byte is a sign that the scanner reads
-	word  bool // a word that the scanner reads may begin here
+	sign  bool          // the first byte is a sign that the scanner reads
+	word  bool          // a word that the scanner reads may begin here
+	noun  bool          // a noun of another language may be around it
+	lines []*words.Line // lines that may begin here
 }
 
 // fullColon is the colon in Chinese and Japanese texts.
@@ -119,6 +121,19 @@ var table = sync.OnceValue(func() *formTable {
 	}
 	for _, start := range wordStarts {
 		t.at(start[0], start[1]).word = true
+	}
+	for k := range words.Lines {
+		l := &words.Lines[k]
+		for _, w := range []string{l.Word, strings.ToUpper(l.Word), strings.ToUpper(l.Word[:1]) + l.Word[1:]} {
+			b := t.at(w[0], w[1])
+			b.word = true
+			if !slices.Contains(b.lines, l) {
+				b.lines = append(b.lines, l)
+			}
+		}
+	}
+	for two := range words.ForeignNouns {
+		t.at(two[0], two[1]).noun = true
 	}
 	for _, row := range forms.Rows() {
 		before, parts := partsOf(row.Before), partsOf(row.Parts)
@@ -196,9 +211,11 @@ func (f *form) end(s string, from int) int {
 	for n, p := range f.parts {
 		last := n == len(f.parts)-1
 		// A run without a bound is read once only: what would refuse it is decided before.
-		if near := min(len(s), to+classifiedMax); last && !f.bounded && (!looksLike(f.Look, s[body:span(s[:near], to, p.in)]) ||
-			len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:span(s[:near], to, p.in)])) {
-			return 0
+		if last && !f.bounded {
+			near := span(s[:min(len(s), to+blob.Longest)], to, p.in)
+			if !looksLike(f.Look, s[body:near]) || len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:near]) {
+				return 0
+			}
 		}
 		if to = p.end(s, to, last); to == 0 {
 			return 0
@@ -313,7 +330,7 @@ func (sc *scanner) infixAt(i int, b *bucket) (from, to int, r Rule) {
 		}
 		if from >= floor && to > 0 && !f.bounded { // the next line may continue it
 			line := sc.runAt(i)
-			if begin, end := f.splitInfix(s, i, floor, line); begin == from && to == line.to && keyPiece(s[joint(s, to):end]) {
+			if begin, end := f.splitInfix(s, i, floor, line); begin == from && to == line.to && end > to && keyPiece(s[joint(s, to):end]) {
 				to = end
 			}
 		}

@@ -76,11 +76,26 @@ const Prefix = 5
 
 // TooLong reports standard base64 that is longer than the key of a short prefix.
 func TooLong(v string) bool {
-	return len(v) > blobMax && strings.ContainsAny(v[:blobMax], "+/") && !strings.ContainsAny(v[:blobMax], "-_.:%")
+	if len(v) <= blobMax {
+		return false
+	}
+	signs := false // of standard base64
+	for i := range blobMax {
+		switch v[i] {
+		case '-', '_', '.', ':', '%':
+			return false
+		case '+', '/':
+			signs = true
+		}
+	}
+	return signs
 }
 
-// blobMax is longer than such keys.
-const blobMax = 160
+// blobMax is longer than such keys, and Longest is how much of a run shows that it is longer.
+const (
+	blobMax = 160
+	Longest = blobMax + 1
+)
 
 // blobEnds reports that a line of base64 ends at i.
 func blobEnds(s string, i int) bool {

@@ -38,14 +38,15 @@ type Looks int
 
 // The looks of tokens.
 const (
-	Any    Looks = iota
-	Key          // a key, not words
-	Digits       // with digits
-	Cased        // with capitals and small letters
-	Mixed        // with digits, capitals and small letters
-	Random       // with digits, or with capitals among small letters
+	Any       Looks = iota
+	Key             // a key, not words
+	Digits          // with digits
+	Cased           // with capitals and small letters
+	Mixed           // with digits, capitals and small letters
+	Random          // with digits, or with capitals among small letters
+	Scattered       // with digits, capitals and small letters that alternate as in no identifier
 )
 
 // Rows returns all rows. Of two rows that match, the one with the longer prefix decides, or the first
 // one.
-func Rows() []Row { return slices.Concat(models, code, cloud, business, operations) }
+func Rows() []Row { return slices.Concat(models, code, cloud, business, operations, services) }

@@ -69,7 +69,7 @@ var operations = []Row{
 	{ID: "vault_service", Provider: "HashiCorp Vault", Prefix: "hvs. hvb. hvr.", Parts: "dashed{24,}",
 		Source: "https://developer.hashicorp.com/vault/docs/concepts/tokens",
 		Yes:    "hvs.Mf1olXj1V5mr0GcxWxyOzDAgGSoI", No: "hvs.example"},
-	{ID: "vault_legacy", Provider: "HashiCorp Vault", Prefix: "s. b. r.", Parts: "alnum{24}", Look: Mixed,
+	{ID: "vault_legacy", Provider: "HashiCorp Vault", Prefix: "s. b. r.", Parts: "alnum{24}", Look: Scattered,
 		Strict: true,
 		Source: "https://developer.hashicorp.com/vault/docs/concepts/tokens",
 		Yes:    "s.s7FaScBiZTcRgRLD7s5ZKiXo", No: "s.splitByTheFirstSeparators"},
@@ -82,7 +82,7 @@ var operations = []Row{
 		Yes: "st.026522cbc83ce9ca207e5796.8d84018a2bce2ceae5fffcaec9898a4a.1047a42c15dee93802069294a57" +
 			"67438",
 		No: "st.session_state.name"},
-	{ID: "onepassword_service", Provider: "1Password", Prefix: "ops_eyJ", Parts: "padded{80,}",
+	{ID: "onepassword_service", Provider: "1Password", Prefix: "ops_eyJ", Parts: "url{80,}",
 		Source: "https://developer.1password.com/docs/service-accounts/",
 		Yes: "ops_eyJN4BwtjNY1IE8260NVUe0DGWmD2GgeW120StNismNd6P5wxFnjoZle3J3TQOx8TEHhf1L0TjiCVoKLTown" +
 			"JfD",

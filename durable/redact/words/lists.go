@@ -69,5 +69,9 @@ var MemberOwners = Set(
 	"self this process os req request cfg config conf settings opts options args env ctx flags form " +
 		"params props state data secrets vars local module environ event res response")
 
+// Variable is the set of usual names of variables in code, which stand for a value in an assignment.
+var Variable = Set("iota value values val vals tok toks tokens str name dir path text data buf input output result res " +
+	"arg args key keys line next item elem elt it tmp old new prev cur current raw body json")
+
 // CookieAttributes is the set of the attributes of a cookie, which are not secret.
 var CookieAttributes = Set("path domain expires max-age samesite priority version comment httponly secure partitioned")

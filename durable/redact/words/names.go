@@ -50,6 +50,8 @@ func SecretName(name string) bool {
 	}
 	before, rest := lastWord(rest)
 	switch {
+	case last == "private" && (before == "apikey" || before == "key"): // APIKEY_PRIVATE
+		return true
 	// page_token, cancellation token; and names without letters.
 	case last == "token" && publicTokens[before], last == "", messages[before]:
 		return false
@@ -61,6 +63,29 @@ func SecretName(name string) bool {
 		last == "pass" && passWords[before] ||
 		// dbpassword, myapitoken: suffixes of a word, which must be specific enough.
 		slices.ContainsFunc(joinedEndings, func(end string) bool { return strings.HasSuffix(last, end) })
+}
+
+// publicKeys qualify keys that are no secret: of caches, tables, messages, and public ones.
+var publicKeys = Set("public publishable pub site cache idempotency dedup partition sort primary message translation host ssh gpg pgp " +
+	"kms object foreign routing verify verifying verification peer identity trace group row restore artifact build hash file " +
+	"blob image bucket map dict project event entity s3 i18n label order search registry lookup query author context " +
+	"x11 desktop login socket")
+
+// KeyName reports a name that alone does not show that its value is a secret, and with a value like a key does:
+// MAPS_KEY, CI_PAT, APP_SESSION. digits states that the value may consist of hexadecimal digits, as in a
+// variable of the environment.
+func KeyName(name string) (key, digits bool) {
+	last, rest := lastWord(name)
+	switch last {
+	case "key", "keys", "pat", "skey", "session", "auth":
+	default:
+		return false, false
+	}
+	before, _ := lastWord(rest)
+	if before == "" || strings.Contains(name, " ") || publicKeys[before] || messages[before] {
+		return false, false
+	}
+	return true, last != "session" && last != "auth" && strings.ToUpper(name) == name && strings.Contains(name, "_")
 }
 
 // lastWord returns the last word of a name in lower case, and the text before it. Words are

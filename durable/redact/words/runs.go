@@ -45,3 +45,22 @@ func StrongRun(s string) bool {
 	}
 	return false
 }
+
+// Alternations returns how often the next byte of a text is of another kind: digit, capital or small letter.
+func Alternations(s string) (n int) {
+	kind := func(b byte) int {
+		switch {
+		case b >= '0' && b <= '9':
+			return 0
+		case upper(b):
+			return 1
+		}
+		return 2
+	}
+	for i := 1; i < len(s); i++ {
+		if kind(s[i]) != kind(s[i-1]) {
+			n++
+		}
+	}
+	return n
+}

@@ -26,7 +26,7 @@ func Stated(v string) bool {
 
 // NotStated matches words with digits or signs: formats and algorithms, versions, dates, files, and
 // identifiers that a sentence is about.
-var NotStated = pattern.New(`^(?i:(?:base|sha|md|utf|ipv|hs|rs|es|ps|ed|aes|rsa|x|oauth|http|v|bcrypt|argon|pbkdf|win|ascii)-?[0-9]+[\w.-]{0,14}` +
+var NotStated = pattern.New(`^(?i:(?:base|scram-sha|sha|md|utf|ipv|hs|rs|es|ps|ed|aes|rsa|x|oauth|http|v|bcrypt|argon|pbkdf|win|ascii)-?[0-9]+[\w.-]{0,14}` +
 	`|[0-9]+(?:st|nd|rd|th|s|ms|h|d|min|kb|mb|bit|bits|bytes?|chars?|days?|hours?|x)` +
 	`|[0-9]+-[a-z]+(?:-[a-z]+)*|\d{4}-\d\d-\d\d.*|\d+(?:[.:]\d+)+|[\w./-]+\.[a-z]{1,5}|\$.*|@.*|#\d+)$`)
 

@@ -23,10 +23,18 @@ var (
 	// format string such as %s, and xxx. A password such as $eCret1 is none of them.
 	dummy = pattern.New(`^(?:<[^>]*>$|\$(?:[A-Z_]+$|null$|[0-9]$|this-|env:)|` +
 		`[{:@]\}?$|\{\d\}?$|[%@]\w+[%@]$|%\d$|&\w+$|ENC\[|__\w+__$|\[[A-Za-z][A-Za-z _-]*\]?$|\{[A-Za-z_.]+\}?$|%[A-Za-z]$|[xX]{3,}$)`)
+	// shortcut matches a key of a keyboard with another one.
+	shortcut = pattern.New(`^(?i:alt|ctrl|control|shift|cmd|command|option|meta|super)\+\w{1,8}$`)
 	// variable matches $name, and the parameters :name and @name of a query.
 	variable = pattern.New(`^(?:\$(\w+)|[:@]([A-Za-z_.]+)\}?)$`)
 	// Yours matches the beginning of your-password.
 	Yours = pattern.New(`^(?i:your)[^A-Za-z]`)
+)
+
+// HexKey matches 32 or more hexadecimal digits, and UUID an id.
+var (
+	HexKey = pattern.New(`^[0-9a-f]{32,}$`)
+	UUID   = pattern.New(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
 // NonValue reports a text that describes or refers to a value and is not a secret itself. The first
@@ -36,7 +44,8 @@ func NonValue(v string) bool {
 		return true
 	}
 	return len(v) > 40 && digest.MatchString(v) || strings.IndexByte("./~f", v[0]) >= 0 && filePath.MatchString(v) ||
-		strings.ContainsAny(v, `\[.(`) && expression.MatchString(v) || strings.Trim(v, "{}[]()|<>&*-+?\\,;:.=/…") == ""
+		strings.ContainsAny(v, `\[.(`) && expression.MatchString(v) || strings.Trim(v, "#{}[]()|<>&*-+?\\,;:.=/…") == "" || v == "!0" || v == "!1" || shortcut.MatchString(v) ||
+		strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#x3C;")
 }
 
 // Placeholder reports a template expression, a variable reference, or a dummy such as xxx or

@@ -60,6 +60,31 @@ func TestQuotedWord(t *testing.T) {
 	}
 }
 
+// A key alternates between digits, capitals and small letters more often than an identifier.
+func TestAlternations(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "aaa": 0, "a1B2": 3, "readUint16": 3} {
+		if got := words.Alternations(s); got != want {
+			t.Errorf("%q: got %d, not %d", s, got, want)
+		}
+	}
+}
+
+func TestNamesOfKeys(t *testing.T) {
+	for name, want := range map[string][2]bool{"TINIFY_KEY": {true, true}, "mapsKey": {true, false}, "CI_PAT": {true, true}, "APP_SESSION": {true, false},
+		"key": {}, "PUBLIC_KEY": {}, "cache-key": {}, "monkey": {}, "restored from key": {}} {
+		if key, digits := words.KeyName(name); key != want[0] || digits != want[1] {
+			t.Errorf("%q: got %v, %v, not %v", name, key, digits, want)
+		}
+	}
+}
+
+func TestVerbs(t *testing.T) {
+	check(t, "HasVerb", words.HasVerb, []string{"password is x", "token\twas x", "key set to"}, []string{"", "password", "this", "a password b"})
+	if w, before := words.Last("var x_Tok  "); w != "Tok" || before != "var x_" {
+		t.Errorf("got %q, %q", w, before)
+	}
+}
+
 func TestCountsHaveUnits(t *testing.T) {
 	if s := "8-64 characters"; !words.IsCount(s, 4, s[:4]) {
 		t.Errorf("%q is a count", s)
