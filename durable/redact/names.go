@@ -29,7 +29,8 @@ func namedKey(sc *scanner, i int, n nameContext) (from, to int) {
 	open := openQuote(s, from)
 	from += open
 	to = span(s[:min(len(s), from+classifiedMax)], from, anyBase64)
-	if open == 0 && to < len(s) && !endsPiece(s, to) && s[to] != '&' || open > 0 && openQuote(s, to) == 0 || !keyValue(n.name, s[from:to]) {
+	if open == 0 && to < len(s) && !endsPiece(s, to) && s[to] != '&' || open > 0 && openQuote(s, to) == 0 ||
+		open == 0 && span(s, from, word) == to && !words.HexKey.MatchString(s[from:to]) && words.Alternations(s[from:to])*5 <= 2*(to-from) || !keyValue(n.name, s[from:to]) {
 		return 0, 0
 	}
 	return from, sc.whole(from, to)
