@@ -25,11 +25,22 @@ func refuseAll(t *testing.T, tests []refused) {
 			if !errors.As(err, &got) {
 				t.Fatalf("accepted as %s (error %v)", v.JCS(), err)
 			}
-			want := canon.ParseError{Pointer: tt.pointer, Line: tt.line, Reason: tt.reason}
+			want := canon.ParseError{Pointer: tt.pointer, Line: tt.line, Reason: tt.reason, Column: got.Column}
 			if *got != want {
 				t.Errorf("got  %+v\nwant %+v", *got, want)
 			}
 		})
+	}
+}
+
+// TestParseErrorColumn: the column is that at which reading stopped, in characters of its line.
+func TestParseErrorColumn(t *testing.T) {
+	for text, want := range map[string]int{"/": 1, "{\"é\": /}": 7, "[1,\n  2,\n  x]": 3} {
+		_, err := canon.Parse([]byte(text))
+		var got *canon.ParseError
+		if !errors.As(err, &got) || got.Column != want {
+			t.Errorf("%q: %+v, want column %d", text, got, want)
+		}
 	}
 }
 

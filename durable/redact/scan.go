@@ -195,11 +195,14 @@ func (sc *scanner) signAt(i int) int {
 // wordAt handles a word that may begin a sentence about a secret, or a credential with its scheme.
 func (sc *scanner) wordAt(i int, b *bucket) int {
 	s := sc.text
-	if from, to := bearer(s, i); to > from {
-		return sc.replace(from, sc.whole(from, to), Bearer)
-	}
-	if from, to := basic(s, i); to > from {
-		return sc.replace(from, to, Basic)
+	first := s[i] | ' ' // in lower case
+	if first == 'b' {
+		if from, to := bearer(s, i); to > from {
+			return sc.replace(from, sc.whole(from, to), Bearer)
+		}
+		if from, to := basic(s, i); to > from {
+			return sc.replace(from, to, Basic)
+		}
 	}
 	if sc.encoded {
 		return i + 1
@@ -210,7 +213,7 @@ func (sc *scanner) wordAt(i int, b *bucket) int {
 	if len(b.lines) > 0 && commandLine(sc, i, b.lines) {
 		return i + 1
 	}
-	if hasFold(s[i:], "set") || hasFold(s[i:], "securestring") || hasFold(s[i:], "putenv") {
+	if first == 's' && (hasFold(s[i:], "set") || hasFold(s[i:], "securestring")) || first == 'p' && hasFold(s[i:], "putenv") {
 		assigned(sc, i)
 	}
 	sc.sentence(i)

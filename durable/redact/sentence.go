@@ -134,9 +134,8 @@ func (sc *scanner) apposition(i int, near string) {
 // namesSecretAt reports a word with which statement may begin, and that another one follows, without a
 // regular expression.
 func namesSecretAt(s string, i int) bool {
-	for _, w := range []string{"password", "passphrase", "passwort", "passe", "passcode", "passwd", "api", "access", "secret", "token",
-		"credential", "identified", "auth", "client", "bearer", "refresh"} {
-		if s[i]|' ' == w[0] && hasFold(s[i:], w) {
+	for _, w := range words.SecretNouns[s[i]&0x1f] {
+		if hasFold(s[i:], w) {
 			end := i + len(w)
 			if s[end] == 's' {
 				end++

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -31,6 +32,7 @@ import (
 	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/durable/store/retention"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -130,6 +132,9 @@ func workflowEnums() []enum {
 		enumOf(contract.Any, contract.Text, contract.Integer, contract.Number, contract.Boolean, contract.Array,
 			contract.Object, contract.Map),
 		enumOf(contract.Date, contract.DateTime, contract.UUID),
+		enumOf(catalog.UsesReference, catalog.UsesFeature, catalog.UsesContract, catalog.UsesTemplate, catalog.UsesPrompt,
+			catalog.UsesMetrics, catalog.UsesBinding),
+		enumOf(trial.Runs, trial.Passed, trial.Leaves, trial.Skips, trial.Repeats, trial.Exceeded),
 	}
 }
 

@@ -48,7 +48,6 @@ const (
 	Skips    Way = "no_iteration"   // the loop ends without one
 	Repeats  Way = "repeats"        // another iteration follows
 	Exceeded Way = "max_iterations" // the loop would continue after its last iteration
-	none     Way = ""
 )
 
 // Obstacle is a requirement for which a step may refuse an attempt.
@@ -111,7 +110,7 @@ func (c *Coverage) event(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.DecisionTraceAppended:
 		for _, entry := range d.Entries {
-			if b := branchOf(entry); b.Way != none {
+			if b := branchOf(entry); b.Way != "" {
 				c.branches[b] = true
 			}
 		}

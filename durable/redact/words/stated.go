@@ -45,3 +45,10 @@ func IsCount(s string, to int, v string) bool {
 // units is the set of such units.
 var units = Set("character characters chars bytes bits digits letters words minutes hours days seconds weeks " +
 	"times tokens or to and per")
+
+// SecretNouns are the words with which a sentence about a secret begins, by the last five bits of their first letter.
+var SecretNouns = [32][]string{
+	'a' & 0x1f: {"api", "access", "auth"}, 'b' & 0x1f: {"bearer"}, 'c' & 0x1f: {"credential", "client"}, 'i' & 0x1f: {"identified"},
+	'p' & 0x1f: {"password", "passphrase", "passwort", "passe", "passcode", "passwd"}, 'r' & 0x1f: {"refresh"}, 's' & 0x1f: {"secret"},
+	't' & 0x1f: {"token"},
+}
