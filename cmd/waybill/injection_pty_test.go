@@ -256,12 +256,13 @@ func (s *injected) questions(line, proposal string) [][]string {
 
 // notViews are the commands that the corpus leaves out.
 var notViews = map[string]string{
-	"runs take-back": "a change",
-	"audit show":     "prints one entry of 'audit list --details', by the same code",
-	"guard hook":     "writes JSON only: TestHookAnswersPrintNothingInvisible",
-	"version":        "prints nothing of a store or file",
-	"serve":          "prints one line, with its address: TestServedWalk",
-	"runs watch":     "runs until it is interrupted and writes the lines of runs timeline",
+	"runs take-back":     "a change",
+	"audit show":         "prints one entry of 'audit list --details', by the same code",
+	"guard hook":         "writes JSON only: TestHookAnswersPrintNothingInvisible",
+	"workflows builtins": "prints nothing of a store or file",
+	"version":            "prints nothing of a store or file",
+	"serve":              "prints one line, with its address: TestServedWalk",
+	"runs watch":         "runs until it is interrupted and writes the lines of runs timeline",
 }
 
 // TestEveryCommandIsInTheCorpus: each command is called by TestInjectionsInTextViews, or left out for a

@@ -502,8 +502,8 @@ func TestLargeArtifactIsCutOnlyInGet(t *testing.T) {
 	t.Parallel()
 	dir, _, p := storeWithProposal(t)
 	steps := ""
-	for range 60 {
-		steps += `{"id":"s` + string(rune('a'+len(steps)%26)) + `","title":"T","prompt":"p"},`
+	for n := range 60 {
+		steps += fmt.Sprintf(`{"id":"s%d","title":"T","prompt":"p"},`, n)
 	}
 	p.writeFile("big.json", strings.Replace(
 		strings.Replace(checkProposal, `[{"id":"look"`, `[`+steps+`{"id":"the-end"`, 1),

@@ -47,7 +47,7 @@ func valid(name string, text []byte) error {
 // schemasOf returns the names of the schemas of documents, or else of stored records.
 func schemasOf(documents bool) (out []string) {
 	for _, name := range schema.Names() {
-		if name != "workflow" && !strings.HasPrefix(name, schema.WirePrefix) &&
+		if name != "workflow" && name != "workflow-test" && !strings.HasPrefix(name, schema.WirePrefix) &&
 			strings.HasPrefix(name, schema.DocumentPrefix) == documents {
 			out = append(out, name)
 		}

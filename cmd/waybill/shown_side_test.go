@@ -205,7 +205,18 @@ func sideLogs(t *testing.T, c calls) []string {
 	atTerminal(t, c.dir, "proposals", "approve", name, "--as", "ada")
 	do("apply", "--as", "ada")
 	do("rollback", "--as", "ada", "--reason", "a step back")
-	return []string{name, second, third}
+	const flow = `{"id":"team.look","name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"T","prompt":"p"}]}`
+	if err := os.MkdirAll(filepath.Join(c.dir, ".waybill", "workflows"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, ".waybill", "workflows", "look.json"), []byte(flow), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replacing, _ := parseProposal(t, c.with(flow, "proposals", "create", "-"))
+	c.with("", "proposals", "revise", replacing, "--title", "another title")
+	atTerminal(t, c.dir, "proposals", "approve", replacing, "--as", "ada")
+	c.with("", "proposals", "apply", replacing, "--as", "ada")
+	return []string{name, second, third, replacing}
 }
 
 // sideEvents reads the side logs of a store.

@@ -158,6 +158,8 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		SnapshotRef: snapshot, WorkflowHash: hash})
 	add(atRun, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: root, ToNodeID: child,
 		Cause: event.Cause{Kind: event.IntentionalFork, EventID: blocked.ID}})
+	add(event.Scope{}, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{81}), N: 7, To: "a laptop"})
+	add(event.Scope{}, event.SessionReclaimed{N: 7})
 	add(atRun, event.RunCancelRequested{Reason: "a request", Outcome: event.OutcomeFailed})
 	add(atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the end"})
 	return plan

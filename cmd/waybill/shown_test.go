@@ -152,6 +152,11 @@ var shownBy = map[string]string{
 	"guard_noted.refusals": storedLine, // 'runs show' counts them
 	"guard_noted.verdict":  storedLine,
 
+	"session_handed_over.fromStoreId": storedLine, // 'runs show' shows a hand-over from this store
+	"session_handed_over.n":           storedLine,
+	"session_handed_over.to":          storedLine,
+	"session_taken_back.n":            storedLine,
+
 	"run_cancel_requested.outcome": storedLine,
 	"run_cancel_requested.reason":  show,
 	"run_closed.outcome":           show,

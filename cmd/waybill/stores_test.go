@@ -130,7 +130,7 @@ func keepsReading(t *testing.T, golden string) {
 		t.Errorf("relation to the exported session is %q", imported.Relation)
 	}
 	if g.data(&imported, "import", filepath.Join(golden, "bundle.json"), "--store",
-		"other"); imported.Relation != "imported" {
+		"other"); imported.Relation != "new" {
 		t.Errorf("relation in a new store is %q", imported.Relation)
 	}
 	g.waybill(0, "verify", "--store", "other")
