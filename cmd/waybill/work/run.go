@@ -285,7 +285,9 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 	answer, err := s.store.Start(ctx, s.store.Caller(), seed, req)
 	log := s.app.Log()
 	for _, w := range answer.MapCommands(s.app.OfStore).Warnings {
-		log.Warn().Msg(w.Message)
+		if w.Code != warning.VariableAbsent { // the step shows it
+			log.Warn().Msg(w.Message)
+		}
 		if w.Code == warning.SecretSuspected {
 			s.suspected = append(s.suspected, perform.Suspected{Warning: w})
 		}
