@@ -117,3 +117,25 @@ func nameBefore(s string, i int) (n nameContext) {
 	n.name, n.before = s[start:end], s[max(0, start-beforeMax):start]
 	return n
 }
+
+// signBegins returns where the sign at i begins that assigns a value: the first bytes of ?=, ||= and ::= belong to
+// it, and a type does, as in "var token string =".
+func signBegins(s string, i int) int {
+	more := "?|"
+	if s[i] == ':' {
+		if !strings.HasPrefix(s[i:], ":=") {
+			return i
+		}
+		more = ":"
+	}
+	begin := i
+	for begin > 0 && i-begin < 2 && strings.IndexByte(more, s[begin-1]) >= 0 {
+		begin--
+	}
+	floor := max(0, begin-escapeMax)
+	typed := floor + len(strings.TrimRight(s[floor:begin], " "))
+	if s[i] == '=' && typed < begin && strings.HasSuffix(s[floor:typed], " string") {
+		return typed - len(" string")
+	}
+	return begin
+}

@@ -37,11 +37,11 @@ func TestTableNotation(t *testing.T) {
 				t.Errorf("%s: the prefix %q has one byte", row.ID, prefix)
 			}
 		}
-		parts := partsOf(row.Parts)
-		for i, p := range append(partsOf(row.Before), parts...) {
-			bounded := p.in == nil || p.most > 0
-			last := i == len(partsOf(row.Before))+len(parts)-1 && len(parts) > 0
-			if !bounded && (!last || row.Strict) || p.in == nil && p.text == "" || p.most > 0 && p.most < p.least {
+		parts := forms.Parts(row.Parts)
+		for i, p := range append(forms.Parts(row.Before), parts...) {
+			bounded := p.In == nil || p.Most > 0
+			last := i == len(forms.Parts(row.Before))+len(parts)-1 && len(parts) > 0
+			if !bounded && (!last || row.Strict) || p.In == nil && p.Text == "" || p.Most > 0 && p.Most < p.Least {
 				t.Errorf("%s: part %d is %+v", row.ID, i, p)
 			}
 		}
@@ -57,8 +57,8 @@ func page() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | [documentation](%s) |\n", ruleOf(row), row.Provider, formWords(row), row.Source)
 	}
 	b.WriteString("\nThe words of the forms:\n\n| word | bytes |\n| --- | --- |\n")
-	for _, a := range alphabets {
-		fmt.Fprintf(&b, "| %s | %s |\n", a.word, a.meaning)
+	for _, a := range forms.Alphabets {
+		fmt.Fprintf(&b, "| %s | %s |\n", a.Word, a.Meaning)
 	}
 	b.WriteString(pageEnd)
 	return b.String()
@@ -67,16 +67,16 @@ func page() string {
 // formWords describes the form of a row.
 func formWords(t forms.Row) string {
 	var parts []string
-	for _, p := range partsOf(t.Before) {
-		parts = append(parts, p.words())
+	for _, p := range forms.Parts(t.Before) {
+		parts = append(parts, partWords(p))
 	}
 	var prefixes []string
 	for _, prefix := range strings.Fields(t.Prefix) {
 		prefixes = append(prefixes, "`"+prefix+"`")
 	}
 	parts = append(parts, strings.Join(prefixes, " or "))
-	for _, p := range partsOf(t.Parts) {
-		parts = append(parts, p.words())
+	for _, p := range forms.Parts(t.Parts) {
+		parts = append(parts, partWords(p))
 	}
 	words := strings.Join(parts, ", ")
 	switch t.Look {
@@ -101,16 +101,16 @@ func formWords(t forms.Row) string {
 }
 
 // words describes a part.
-func (p part) words() string {
+func partWords(p forms.Part) string {
 	switch {
-	case p.in == nil:
-		return "`" + p.text + "`"
-	case p.most == p.least:
-		return fmt.Sprintf("%d %s", p.least, p.word)
-	case p.most == 0:
-		return fmt.Sprintf("%d or more %s", p.least, p.word)
+	case p.In == nil:
+		return "`" + p.Text + "`"
+	case p.Most == p.Least:
+		return fmt.Sprintf("%d %s", p.Least, p.Word)
+	case p.Most == 0:
+		return fmt.Sprintf("%d or more %s", p.Least, p.Word)
 	}
-	return fmt.Sprintf("%d to %d %s", p.least, p.most, p.word)
+	return fmt.Sprintf("%d to %d %s", p.Least, p.Most, p.Word)
 }
 
 const pageHead = `# Redaction

@@ -150,7 +150,7 @@ func (sc *scanner) signAt(i int) int {
 			return i + 1 // the password of a URL is pending: its user may be called token
 		}
 		// The usual case: a name, a sign, and a value that begins behind it.
-		n := nameBefore(s, i)
+		n := nameBefore(s, signBegins(s, i))
 		if to := sc.structure(i, n); to > 0 {
 			return to
 		}

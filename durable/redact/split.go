@@ -22,7 +22,7 @@ const (
 
 var (
 	// splitByte is the class of the bytes of tokens.
-	splitByte = classOf(letters + digits + "_-./+=~:$%@!")
+	splitByte = classOf(letters + digits + "_-./+=~:$%@!|")
 	// lineJoint matches the end of a line and the beginning of the next one: a quote that closes and a
 	// sign that joins strings, a backslash, the line end, also an escaped one, indentation and marks of
 	// quoted or commented lines, and a quote that opens.
@@ -56,7 +56,7 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 		return 0
 	}
 	next := joint(s, line)
-	if n := len(f.parts); n > 0 && softBreak(s, line) && f.parts[n-1].in != nil && !f.parts[n-1].in['='] {
+	if n := len(f.parts); n > 0 && softBreak(s, line) && f.parts[n-1].In != nil && !f.parts[n-1].In['='] {
 		line--
 	}
 	if next == 0 || whole > 0 && whole < line || isToken(s, next) {
@@ -87,12 +87,12 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 	if f.bounded || f.Full > 0 {
 		return to
 	}
-	return moreLines(s, next, to, f.parts[len(f.parts)-1].in)
+	return moreLines(s, next, to, f.parts[len(f.parts)-1].In)
 }
 
 // tailLike reports that a text on a further line looks like the end of a token of this form.
 func (f *form) tailLike(t string) bool {
-	if in := f.parts[len(f.parts)-1].in; in != nil && in['='] {
+	if in := f.parts[len(f.parts)-1].In; in != nil && in['='] {
 		// The base64 in the middle of the token ends in a sign, or a checksum does follow it.
 		switch at := strings.IndexByte(t, '='); {
 		case at >= 20 && keyPiece(t[:at]), strings.Contains(t, "=_"), checksum.MatchString(t):

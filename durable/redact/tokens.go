@@ -2,7 +2,6 @@ package redact
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -20,71 +19,11 @@ func ruleOf(row forms.Row) Rule {
 	return Rule(row.ID)
 }
 
-// alphabet is a class with the word for it in the table, and its description.
-type alphabet struct {
-	word, meaning string
-	in            *class
-}
-
-var alphabets = []alphabet{
-	{"digit", "digits", digit},
-	{"hex", "lower case hexadecimal digits", classOf(digits + "abcdef")},
-	{"hexes", "hexadecimal digits", hexDigit},
-	{"letter", "letters", letter},
-	{"lower", "lower case letters and digits", classOf(letters[:26] + digits)},
-	{"upper", "capitals and digits", upperDigit},
-	{"alnum", "letters and digits", alnum},
-	{"base32", "lower case base32", base32Lower},
-	{"bech", "capitals of bech32", classOf("QPZRYXGFTVDWSJNKHCEMUAL" + "023456789")},
-	{"word", "letters, digits and `_`", word},
-	{"dashed", "base64url", dashed},
-	{"equals", "letters, digits, `_` and `=`", classOf(letters + digits + "_=")},
-	{"dotted", "base64url and `.`", dotted},
-	{"tilde", "base64url, `.` and `~`", classOf(letters + digits + "_-.~")},
-	{"url", "base64url and `=`", classOf(letters + digits + "_-=")},
-	{"base", "base64 without `=`", classOf(letters + digits + "+/")},
-	{"padded", "base64", classOf(letters + digits + "+/=")},
-	{"dashdot", "base64, `_`, `-` and `.`", classOf(letters + digits + "+/=_-.")},
-	{"percent", "base64url and `%`", classOf(letters + digits + "_-%")},
-	{"path", "letters, digits, `_`, `-`, `/` and `@`", classOf(letters + digits + "_-/@")},
-	{"ids", "digits and `/`", classOf(digits + "/")},
-	{"pchar", "characters of a URL path", classOf(letters + digits + "-._~!$*+:@")},
-}
-
-// part is a literal, or a run of bytes of a class. A most of 0 is no bound; only the last part of
-// a token may have none, so that a failed match has read a bounded number of bytes.
-type part struct {
-	text        string
-	in          *class
-	word        string // the class in the table
-	least, most int
-}
-
-// partsOf parses the notation of forms.Row.
-func partsOf(notation string) (parts []part) {
-	for _, field := range strings.Fields(notation) {
-		if field[0] == '\'' {
-			parts = append(parts, part{text: strings.Trim(field, "'")})
-			continue
-		}
-		name, bounds, _ := strings.Cut(strings.TrimSuffix(field, "}"), "{")
-		i := slices.IndexFunc(alphabets, func(a alphabet) bool { return a.word == name })
-		least, most, ranged := strings.Cut(bounds, ",")
-		p := part{in: alphabets[i].in, word: name}
-		p.least, _ = strconv.Atoi(least)
-		if p.most, _ = strconv.Atoi(most); !ranged {
-			p.most = p.least
-		}
-		parts = append(parts, p)
-	}
-	return parts
-}
-
 // form is a row prepared for matching, with one of its prefixes.
 type form struct {
 	forms.Row
 	prefix        string
-	before, parts []part
+	before, parts []forms.Part
 	bounded       bool // the last part has a bound
 }
 
@@ -136,8 +75,8 @@ var table = sync.OnceValue(func() *formTable {
 		t.at(two[0], two[1]).noun = true
 	}
 	for _, row := range forms.Rows() {
-		before, parts := partsOf(row.Before), partsOf(row.Parts)
-		bounded := len(parts) == 0 || parts[len(parts)-1].in == nil || parts[len(parts)-1].most > 0
+		before, parts := forms.Parts(row.Before), forms.Parts(row.Parts)
+		bounded := len(parts) == 0 || parts[len(parts)-1].In == nil || parts[len(parts)-1].Most > 0
 		for _, prefix := range strings.Fields(row.Prefix) {
 			f := form{Row: row, prefix: prefix, before: before, parts: parts, bounded: bounded}
 			b := t.at(prefix[0], prefix[1])
@@ -212,12 +151,12 @@ func (f *form) end(s string, from int) int {
 		last := n == len(f.parts)-1
 		// A run without a bound is read once only: what would refuse it is decided before.
 		if last && !f.bounded {
-			near := span(s[:min(len(s), to+blob.Longest)], to, p.in)
+			near := span(s[:min(len(s), to+blob.Longest)], to, p.In)
 			if !looksLike(f.Look, s[body:near]) || len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:near]) {
 				return 0
 			}
 		}
-		if to = p.end(s, to, last); to == 0 {
+		if to = partEnd(p, s, to, last); to == 0 {
 			return 0
 		}
 	}
@@ -232,9 +171,9 @@ func (f *form) end(s string, from int) int {
 		return 0
 	}
 	// The padding of base64 may be percent-encoded in a text that is not.
-	if n := len(f.parts); n > 0 && f.parts[n-1].in != nil && f.parts[n-1].in['='] {
+	if n := len(f.parts); n > 0 && f.parts[n-1].In != nil && f.parts[n-1].In['='] {
 		if padding := encodedPadding.FindString(s[to:min(len(s), to+escapeMax)]); padding != "" {
-			to = span(s, to+len(padding), f.parts[n-1].in) // a checksum may follow
+			to = span(s, to+len(padding), f.parts[n-1].In) // a checksum may follow
 		}
 	}
 	return to
@@ -244,7 +183,7 @@ func (f *form) end(s string, from int) int {
 func (f *form) secretAt(s string, i int) int {
 	from := i + len(f.prefix)
 	for _, p := range f.parts[:len(f.parts)-1] {
-		to := p.end(s, from, false)
+		to := partEnd(p, s, from, false)
 		if to == 0 { // a line break is before it
 			break
 		}
@@ -263,32 +202,32 @@ var encodedWord = pattern.New(`^%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA])`)
 
 var encodedPadding = pattern.New(`^(?:%3[dD]){1,2}`)
 
-// end returns where the part that begins at i ends, 0 where it does not.
-func (p part) end(s string, i int, last bool) int {
-	if p.in == nil {
-		if strings.HasPrefix(s[i:], p.text) {
-			return i + len(p.text)
+// partEnd returns where the part that begins at i ends, 0 where it does not.
+func partEnd(p forms.Part, s string, i int, last bool) int {
+	if p.In == nil {
+		if strings.HasPrefix(s[i:], p.Text) {
+			return i + len(p.Text)
 		}
 		return 0
 	}
 	near := s
 	switch {
-	case p.most > 0 && last: // one more byte shows that the run is longer
-		near = s[:min(len(s), i+p.most+1)]
-	case p.most > 0:
-		near = s[:min(len(s), i+p.most)]
+	case p.Most > 0 && last: // one more byte shows that the run is longer
+		near = s[:min(len(s), i+p.Most+1)]
+	case p.Most > 0:
+		near = s[:min(len(s), i+p.Most)]
 	}
-	to := span(near, i, p.in)
+	to := span(near, i, p.In)
 	if last {
-		if p.most > 0 && to-i > p.most {
+		if p.Most > 0 && to-i > p.Most {
 			return 0
 		}
 		to = trimDots(s, i, to)
 	}
-	if p.word == percentWord {
+	if p.Word == percentWord {
 		to = i + len(encodedSigns.FindString(s[i:to]))
 	}
-	if to-i < p.least {
+	if to-i < p.Least {
 		return 0
 	}
 	return to
@@ -352,32 +291,32 @@ func (f *form) begin(s string, i int) int {
 	from := i
 	for n := len(f.before) - 1; n >= 0; n-- {
 		p := f.before[n]
-		if p.in == nil {
-			if !strings.HasSuffix(s[:from], p.text) {
+		if p.In == nil {
+			if !strings.HasSuffix(s[:from], p.Text) {
 				return -1
 			}
-			from -= len(p.text)
+			from -= len(p.Text)
 			continue
 		}
 		// The first part has no more bytes than its most; the others have exactly as many.
-		most := p.most
+		most := p.Most
 		if n == 0 {
 			most++
 		}
 		start := from
-		for start > 0 && from-start < most && p.in[s[start-1]] {
+		for start > 0 && from-start < most && p.In[s[start-1]] {
 			start--
 		}
 		countReads(from - start)
 		if n == 0 {
 			start += escapeBytes(s, start)
 		}
-		if from-start < p.least || from-start > p.most {
+		if from-start < p.Least || from-start > p.Most {
 			return -1
 		}
 		from = start
 	}
-	if from > 0 && word[s[from-1]] && !escapeEnds(s, from) && !(f.before[0].in == digit && strings.HasSuffix(s[:from], "/bot")) {
+	if from > 0 && word[s[from-1]] && !escapeEnds(s, from) && !(f.before[0].Word == "digit" && strings.HasSuffix(s[:from], "/bot")) {
 		return -1
 	}
 	return from

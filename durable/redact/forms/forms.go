@@ -49,4 +49,4 @@ const (
 
 // Rows returns all rows. Of two rows that match, the one with the longer prefix decides, or the first
 // one.
-func Rows() []Row { return slices.Concat(models, code, cloud, business, operations, services) }
+func Rows() []Row { return slices.Concat(models, code, cloud, business, operations, services, listed) }
