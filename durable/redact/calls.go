@@ -125,13 +125,26 @@ func assigned(sc *scanner, i int) {
 	countReads(len(near))
 	switch {
 	case m == nil:
-	case SecretName(m[1]):
+	case SecretName(m[1]), keyBehind(s, i+len(m[0]), m[1]):
 		behind(sc, i+len(m[0]), shortest)
 	case strings.HasSuffix(s[:i], "config "):
 		if m := hostLogin.FindString(near); m != "" {
 			behind(sc, i+len(m), shortest)
 		}
 	}
+}
+
+// keyBehind reports that a value at an offset is a key with a name.
+func keyBehind(s string, from int, name string) bool {
+	key, _ := words.KeyName(name)
+	if !key {
+		return false
+	}
+	to, open := words.QuotedWord(s, from)
+	if to == 0 {
+		to = span(s[:min(len(s), from+classifiedMax)], from, anyBase64)
+	}
+	return keyValue(name, s[from+open:to])
 }
 
 // foreign schedules the secret behind a label in another language, whose colon is at i and has a number of bytes.

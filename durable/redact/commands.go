@@ -99,7 +99,7 @@ func requestKey(sc *scanner, i int, n nameContext) int {
 	from := span(s, i+1, blank)
 	to := span(s, from, dashed)
 	v := s[from:min(to, from+keyMax)]
-	if !strings.HasSuffix(n.before, "\n") && !strings.HasSuffix(n.before, "\\n") || len(v) < 20 || !looksLike(forms.Scattered, v) && !words.HexKey.MatchString(v) {
+	if !strings.HasSuffix(n.before, "\n") && !strings.HasSuffix(n.before, "\\n") || len(v) < 20 || !forms.Scattered.Match(v) && !words.HexKey.MatchString(v) {
 		return 0
 	}
 	near := s[max(0, i-2*sentenceMax):i]

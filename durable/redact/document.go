@@ -153,6 +153,8 @@ func (w walk) member(name string, v canon.Value, at *place, named, pair bool) ca
 		return w.value(v, at, true)
 	case schemaMaps[name] && v.Kind() == canon.Object:
 		return w.schemas(v, at)
+	case v.Kind() == canon.String && keyValue(name, v.Text()):
+		return w.value(v, at, true)
 	case (lower == "cookie" || lower == "set-cookie") && v.Kind() == canon.String:
 		// The header decides what the text means.
 		const header = ": "

@@ -40,7 +40,8 @@ func (sc *scanner) flag(i int) {
 	if s[begin:end] == "value" && parameterValueFlag(sc, i, end) {
 		return
 	}
-	if !SecretName(s[begin:end]) && s[begin:end] != "secret-string" {
+	secret := SecretName(s[begin:end]) || s[begin:end] == "secret-string"
+	if key, _ := words.KeyName(s[begin:end]); !secret && !key {
 		return
 	}
 	from, exec := argument(s, end)
@@ -50,7 +51,8 @@ func (sc *scanner) flag(i int) {
 	// A value that begins with a hyphen is the next flag. Quotes delimit a value: no further test is
 	// needed that it is one. A token is replaced under its own rule when the scan reaches it.
 	from, to, inQuotes := sc.argumentAt(from)
-	if to <= from || s[from] == '-' || !inQuotes && (exec || isToken(s, from) || !flagValue(s, i, from, to)) {
+	if to <= from || s[from] == '-' || !inQuotes && (exec || isToken(s, from) || secret && !flagValue(s, i, from, to)) ||
+		!secret && !keyValue(s[begin:end], s[from:min(to, from+classifiedMax)]) {
 		return
 	}
 	sc.schedule(from, to, NamedSecret)

@@ -4,39 +4,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
-	"github.com/waybill/waybill/durable/redact/forms"
 	"github.com/waybill/waybill/durable/redact/words"
 )
-
-// looksLike reports whether the bytes of a token look as its form requires.
-func looksLike(l forms.Looks, body string) bool {
-	switch l {
-	case forms.Digits:
-		return has(body, digit)
-	case forms.Cased:
-		return has(body, upper) && has(body, small)
-	case forms.Random:
-		return has(body, digit) || has(body, upper) && innerUpper(body)
-	case forms.Mixed:
-		return has(body, digit) && has(body, upper) && has(body, small)
-	case forms.Scattered:
-		return has(body, digit) && has(body, upper) && has(body, small) && words.Alternations(body) > len(body)/3
-	}
-	return true
-}
-
-// has reports a byte of a class.
-func has(s string, in *class) bool {
-	for i := range len(s) {
-		if in[s[i]] {
-			return true
-		}
-	}
-	return false
-}
-
-// small is the class of the small letters.
-var small = classOf(letters[:len(capitals)])
 
 // classifiedMax bounds how many bytes of a token are classified: enough for all real tokens, and
 // a bound for hostile text.

@@ -30,7 +30,7 @@ func namedKey(sc *scanner, i int, n nameContext) (from, to int) {
 	from += open
 	to = span(s[:min(len(s), from+classifiedMax)], from, anyBase64)
 	if open == 0 && to < len(s) && !endsPiece(s, to) && s[to] != '&' || open > 0 && openQuote(s, to) == 0 ||
-		open == 0 && span(s, from, word) == to && !words.HexKey.MatchString(s[from:to]) && words.Alternations(s[from:to])*5 <= 2*(to-from) || !keyValue(n.name, s[from:to]) {
+		open == 0 && span(s, from, word) == to && !words.HexKey.MatchString(s[from:to]) && !forms.Service(n.name) && words.Alternations(s[from:to])*5 <= 2*(to-from) || !keyValue(n.name, s[from:to]) {
 		return 0, 0
 	}
 	return from, sc.whole(from, to)
@@ -39,13 +39,16 @@ func namedKey(sc *scanner, i int, n nameContext) (from, to int) {
 // keyValue reports a value that is a key where its name is that of one.
 func keyValue(name, v string) bool {
 	key, digits := words.KeyName(name)
-	if !key || len(v) < 20 || strings.HasPrefix(v, markerStart) {
+	if !key || len(v) < 16 || strings.HasPrefix(v, markerStart) {
 		return false
 	}
-	if digits && (words.HexKey.MatchString(v) || len(v) == 36 && words.UUID.MatchString(v)) {
+	if of := forms.Service(name); (digits || of) && (words.HexKey.MatchString(v) || len(v) == 36 && words.UUID.MatchString(v)) ||
+		of && span(v, 0, word) == len(v) && words.Alternations(v) > len(v)/4 && manyDigits(v) {
 		return true
+	} else if len(v) < 20 {
+		return false
 	}
-	return span(v, 0, anyBase64) == len(v) && looksLike(forms.Scattered, v) && !strings.HasPrefix(v, "AAAA")
+	return span(v, 0, anyBase64) == len(v) && forms.Scattered.Match(v) && !strings.HasPrefix(v, "AAAA")
 }
 
 // nameMax bounds how many bytes before its colon a name may begin. It keeps the scan linear.
@@ -116,6 +119,17 @@ func nameBefore(s string, i int) (n nameContext) {
 	}
 	n.name, n.before = s[start:end], s[max(0, start-beforeMax):start]
 	return n
+}
+
+// manyDigits reports three digits, which names of keys in code do not have.
+func manyDigits(v string) bool {
+	n := 0
+	for i := range len(v) {
+		if digit[v[i]] {
+			n++
+		}
+	}
+	return n > 2
 }
 
 // signBegins returns where the sign at i begins that assigns a value: the first bytes of ?=, ||= and ::= belong to

@@ -164,7 +164,8 @@ func TestSecretName(t *testing.T) {
 	for _, yes := range []string{"password", "apiToken", "API_KEY", "apiKey", "x-api-key", "DB_PASSWORD", "HTTPToken",
 		"aws.secret", "githubAPIKey", "clientsecret", "Authorization", "pwd",
 		"clientSecret", "AWS_SECRET_ACCESS_KEY", "api-key", "SECRET_KEY_BASE", "DB_PASS", "token2", "API_KEY_2",
-		"password_1", "aws.secretAccessKey", "continueToken", "X-Amz-Security-Token"} {
+		"password_1", "aws.secretAccessKey", "continueToken", "X-Amz-Security-Token", "APP_SECRET_SANDBOX", "MQ_ERLANG_COOKIE",
+		"fernet_key"} {
 		if !redact.SecretName(yes) {
 			t.Errorf("%s is not reported as a secret name", yes)
 		}
@@ -172,7 +173,7 @@ func TestSecretName(t *testing.T) {
 	for _, no := range []string{"", "key", "tokenCount", "tokens", "max_tokens", "passwordPolicy", "secretary",
 		"tokenizer", "publicKey", "keyboard", "primary_key", "kind", "secret_id",
 		"nextPageToken", "pad_token", "pass", "bypass", "database", "key_base", "2", "password_hash", "tokenized",
-		"secretKeyRef"} {
+		"secretKeyRef", "sandbox", "cookie"} {
 		if redact.SecretName(no) {
 			t.Errorf("%s is reported as a secret name", no)
 		}

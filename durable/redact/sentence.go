@@ -122,11 +122,11 @@ func (sc *scanner) apposition(i int, near string) {
 		return
 	}
 	if v := s[from:max(from, min(sc.bareEnd(from), from+classifiedMax))]; strings.HasPrefix(strings.ToLower(m), "password") && len(v) >= 8 &&
-		words.Stated(v) && looksLike(forms.Mixed, v) && !strings.ContainsAny(v, "-_./()<>[]{}:;,") {
+		words.Stated(v) && forms.Mixed.Match(v) && !strings.ContainsAny(v, "-_./()<>[]{}:;,") {
 		sc.schedule(from, from+len(v), NamedSecret)
 		return
 	}
-	if to := span(s, from, dashed); to-from >= 20 && looksLike(forms.Mixed, s[from:to]) && keyPiece(s[from:to]) && endsPiece(s, to) {
+	if to := span(s, from, dashed); to-from >= 20 && forms.Mixed.Match(s[from:to]) && keyPiece(s[from:to]) && endsPiece(s, to) {
 		sc.schedule(from, to, NamedSecret)
 	}
 }

@@ -29,6 +29,9 @@ const structureMax = 20
 
 // structure reads the structure whose name n ends before the sign at i.
 func (sc *scanner) structure(i int, n nameContext) int {
+	if strings.HasPrefix(n.name, "BUNDLE_") && strings.Contains(n.name, "__") {
+		return sc.bundleCredential(i)
+	}
 	var lower [structureMax]byte
 	if len(n.name) == 0 || len(n.name) > structureMax {
 		return sc.pgpass(i, n)
@@ -46,6 +49,18 @@ func (sc *scanner) structure(i int, n nameContext) int {
 		return to
 	}
 	return sc.pgpass(i, n)
+}
+
+// bundleCredential reads the credential of a host in the settings of Bundler: BUNDLE_GEMS__EXAMPLE__COM.
+func (sc *scanner) bundleCredential(i int) int {
+	s := sc.text
+	from := span(s, i+1, blank)
+	open := openQuote(s, from)
+	to := sc.bareEnd(from + open)
+	if from += open; to-from < shortest || to-from > classifiedMax || s[from] == '-' || strings.Contains(s[from:to], "/") || !words.Stated(s[from:to]) {
+		return 0
+	}
+	return sc.take(from, to)
 }
 
 // driverPassword reads the password of user:password@tcp(host:port)/name, whose user ends before i.
@@ -291,7 +306,7 @@ func keyMember(sc *scanner, i int, n nameContext) int {
 	open := openQuote(s, from)
 	from += open
 	near := span(s[:min(len(s), from+classifiedMax)], from, dashed)
-	if !n.quoted || open == 0 || near-from < 16 || !looksLike(forms.Random, s[from:near]) || !sc.inWebKey(i) {
+	if !n.quoted || open == 0 || near-from < 16 || !forms.Random.Match(s[from:near]) || !sc.inWebKey(i) {
 		return 0
 	}
 	to := span(s, near, dashed)
@@ -419,7 +434,8 @@ func (sc *scanner) argumentOrElement(i int) {
 	if s[i] == '>' && n.name == "key" && strings.HasSuffix(n.before, "<") {
 		sc.propertyList(i + 1)
 	}
-	if !SecretName(n.name) {
+	secret := SecretName(n.name)
+	if key, _ := words.KeyName(n.name); !secret && (!key || s[i] != '>' || quotes) {
 		return
 	}
 	if s[i] == '>' && quotes { // <property name="password">
@@ -433,7 +449,8 @@ func (sc *scanner) argumentOrElement(i int) {
 		if strings.HasSuffix(n.before, "<") {
 			i += len(elementOpens.FindString(s[i+1 : min(len(s), i+escapeMax)]))
 			to := span(s, i+1, elementText)
-			if v := strings.TrimSuffix(s[i+1:to], "]]"); elementEnds.MatchString(s[to:min(len(s), to+escapeMax)]) && v != "" && !words.NonValue(v) && !strings.Contains(v, markerStart) {
+			if v := strings.TrimSuffix(s[i+1:to], "]]"); (secret || keyValue(n.name, v[:min(len(v), classifiedMax)])) &&
+				elementEnds.MatchString(s[to:min(len(s), to+escapeMax)]) && v != "" && !words.NonValue(v) && !strings.Contains(v, markerStart) {
 				sc.schedule(i+1, i+1+len(v), NamedSecret)
 			}
 		}

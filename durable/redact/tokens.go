@@ -152,7 +152,7 @@ func (f *form) end(s string, from int) int {
 		// A run without a bound is read once only: what would refuse it is decided before.
 		if last && !f.bounded {
 			near := span(s[:min(len(s), to+blob.Longest)], to, p.In)
-			if !looksLike(f.Look, s[body:near]) || len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:near]) {
+			if !f.Look.Match(s[body:near]) || len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:near]) {
 				return 0
 			}
 		}
@@ -164,7 +164,7 @@ func (f *form) end(s string, from int) int {
 		(word[s[to]] || f.Strict && continuesName(s, to) || encodedWord.MatchString(s[to:min(len(s), to+3)])) {
 		return 0
 	}
-	if f.bounded && !looksLike(f.Look, s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
+	if f.bounded && !f.Look.Match(s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
 		return 0
 	}
 	if blob.Contains(s, from, to) {
@@ -194,7 +194,7 @@ func (f *form) secretAt(s string, i int) int {
 
 // dummyBody reports the bytes behind a prefix in documentation: xxxx, or your-token.
 func dummyBody(body string) bool {
-	return len(body) > 3 && (strings.Trim(body, "xX") == "" || words.Yours.MatchString(body))
+	return len(body) > 3 && (strings.Trim(body, "xX-") == "" || words.Yours.MatchString(body))
 }
 
 // encodedWord matches a byte of a word that is percent-encoded: the token is read once it is decoded.

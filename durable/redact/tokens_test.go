@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/redact/forms"
 )
 
 // TestTokenTable checks the rows: unique ids that are words of markers, an https source, examples.
@@ -147,5 +149,36 @@ func TestTokensOverLines(t *testing.T) {
 				t.Errorf("%s\n  of %q\n got %q\nwant %q", row.ID, in, got, want)
 			}
 		}
+	}
+}
+
+// TestKeysOfServices: beside the name of a service, a value that is no word is a key, in any notation of the name.
+func TestKeysOfServices(t *testing.T) {
+	const hex, plain = "8dfa2f14a9ac425e655360749bf0de50", "86c31fea0340651194a8"
+	service := "" // the first one of the table
+	for _, row := range forms.Rows() {
+		if p := strings.ToLower(row.Provider); service == "" && forms.Service(p) && !strings.ContainsAny(p, " .;") {
+			service = p
+		}
+	}
+	for _, text := range []string{"%sKey = \"" + hex + "\"", "%s.key=" + plain + "\n", "tool --%s-key " + hex + " --region eu",
+		"<%sKey>\n  " + hex + "\n</%[1]sKey>", "Set `%s_key` to `" + hex + "` first."} {
+		of, other := fmt.Sprintf(text, service), fmt.Sprintf(text, "cache")
+		if got := redact.Text(of, nil); strings.Contains(got, hex[:8]) || strings.Contains(got, plain[:8]) {
+			t.Errorf("%q became %q", of, got)
+		}
+		if got := redact.Text(other, nil); got != other {
+			t.Errorf("%q became %q", other, got)
+		}
+	}
+	if text := service + `Key = "storageAccountKey1"`; redact.Text(text, nil) != text {
+		t.Errorf("%q became %q", text, redact.Text(text, nil))
+	}
+	v, err := canon.Parse([]byte(`{"` + service + `Key":"` + hex + `","cacheKey":"` + hex + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(redact.Value(v, nil).JCS()); strings.Count(got, hex) != 1 {
+		t.Errorf("got %s", got)
 	}
 }

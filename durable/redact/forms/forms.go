@@ -2,7 +2,11 @@
 // lengths that providers document (docs/redaction.md). Package redact matches them.
 package forms
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/redact/words"
+)
 
 // Row is one form of token: a prefix at the start of a word, and parts behind
 // it. The table is data: docs/redaction.md is generated from it.
@@ -46,6 +50,34 @@ const (
 	Random          // with digits, or with capitals among small letters
 	Scattered       // with digits, capitals and small letters that alternate as in no identifier
 )
+
+// Match reports whether the bytes of a token look as its form requires.
+func (l Looks) Match(body string) bool {
+	var digit, capital, small, inner bool // inner: a capital behind the first byte
+	for i := range len(body) {
+		switch b := body[i]; {
+		case b >= '0' && b <= '9':
+			digit = true
+		case b >= 'A' && b <= 'Z':
+			capital, inner = true, inner || i > 0
+		case b >= 'a' && b <= 'z':
+			small = true
+		}
+	}
+	switch l {
+	case Digits:
+		return digit
+	case Cased:
+		return capital && small
+	case Random:
+		return digit || inner && small
+	case Mixed:
+		return digit && capital && small
+	case Scattered:
+		return digit && capital && small && words.Alternations(body) > len(body)/3
+	}
+	return true
+}
 
 // Rows returns all rows. Of two rows that match, the one with the longer prefix decides, or the first
 // one.

@@ -15,11 +15,13 @@ var (
 	secretWords = Set("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential " +
 		"credentials authorization secretkey accesskey privatekey passcode pw psk")
 	keyWords = Set("api access private secret signing encryption auth master account session client hmac shared app " +
-		"application subscription service deploy fastly write license licence webhook sas cosmos rapidapi search stripe kaggle sendgrid sdk aio personal admin functions function preshared")
+		"application subscription service deploy fastly write fernet ingestion license licence webhook sas cosmos rapidapi search stripe kaggle sendgrid sdk aio personal admin functions function preshared")
 	passWords = Set("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login become sudo " +
 		"ldap bind imap http vault default rabbitmq amqp mongo mongodb postgresql sql wifi vpn sasl elastic jenkins")
 	// publicTokens qualify tokens that are not credentials: page tokens, tokens of a text model.
 	publicTokens = Set("page cursor cancellation pad eos bos unk sep mask stop")
+	// stages end the names of secrets of which there are several.
+	stages = Set("sandbox production prod staging")
 	// messages qualify names of messages about secrets: invalid_token.
 	messages = Set("invalid missing expired incorrect wrong weak forgot forgotten mismatched")
 	// joinedEndings are the endings of secret names that are written as one lower case word.
@@ -55,6 +57,11 @@ func SecretName(name string) bool {
 	// page_token, cancellation token; and names without letters.
 	case last == "token" && publicTokens[before], last == "", messages[before]:
 		return false
+	case last == "cookie" && before == "erlang":
+		return true
+	case stages[last]: // PLAID_SECRET_SANDBOX
+		last = before
+		before, _ = lastWord(rest)
 	case last == "base" && before == "key": // SECRET_KEY_BASE
 		last = "key"
 		before, _ = lastWord(rest)
@@ -67,7 +74,7 @@ func SecretName(name string) bool {
 
 // publicKeys qualify keys that are no secret: of caches, tables, messages, and public ones.
 var publicKeys = Set("public publishable pub site cache idempotency dedup partition sort primary message translation host ssh gpg pgp " +
-	"kms object foreign routing verify verifying verification peer identity trace group row restore artifact build hash file " +
+	"kms object foreign verify verifying verification peer identity trace group row restore artifact build hash file " +
 	"blob image bucket map dict project event entity s3 i18n label order search registry lookup query author context " +
 	"x11 desktop login socket")
 
@@ -76,17 +83,27 @@ var publicKeys = Set("public publishable pub site cache idempotency dedup partit
 // variable of the environment.
 func KeyName(name string) (key, digits bool) {
 	last, rest := lastWord(name)
+	before, _ := lastWord(rest)
 	switch last {
-	case "key", "keys", "pat", "skey", "session", "auth":
+	case "key", "keys", "pat", "skey", "session", "auth", "writekey", "keystring", "login", "appid":
+	case "salt": // of WordPress and Strapi: no hash has it
+		if !saltedWords[before] {
+			return false, false
+		}
 	default:
+		if last == "id" && before == "reporter" || last == "certificate" && before == "app" || last == "api" && before == "art" {
+			return true, true
+		}
 		return false, false
 	}
-	before, _ := lastWord(rest)
 	if before == "" || strings.Contains(name, " ") || publicKeys[before] || messages[before] {
 		return false, false
 	}
-	return true, last != "session" && last != "auth" && strings.ToUpper(name) == name && strings.Contains(name, "_")
+	return true, last != "session" && last != "auth" && last != "appid" && strings.ToUpper(name) == name && strings.Contains(name, "_")
 }
+
+// saltedWords precede "salt" in the names of secrets.
+var saltedWords = Set("token auth nonce in")
 
 // lastWord returns the last word of a name in lower case, and the text before it. Words are
 // separated by a change of case or by any byte that is no letter or digit.

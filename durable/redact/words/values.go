@@ -33,7 +33,7 @@ var (
 
 // HexKey matches 32 or more hexadecimal digits, and UUID an id.
 var (
-	HexKey = pattern.New(`^[0-9a-f]{32,}$`)
+	HexKey = pattern.New(`^(?:[0-9a-f]{32,}|[0-9A-F]{32,})$`)
 	UUID   = pattern.New(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 

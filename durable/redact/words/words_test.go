@@ -70,7 +70,8 @@ func TestAlternations(t *testing.T) {
 }
 
 func TestNamesOfKeys(t *testing.T) {
-	for name, want := range map[string][2]bool{"TINIFY_KEY": {true, true}, "mapsKey": {true, false}, "CI_PAT": {true, true}, "APP_SESSION": {true, false},
+	for name, want := range map[string][2]bool{"TINIFY_KEY": {true, true}, "mapsKey": {true, false}, "CI_PAT": {true, true}, "APP_SESSION": {true, false}, "API_TOKEN_SALT": {true, true}, "password_salt": {},
+		"CC_REPORTER_ID": {true, true}, "user_id": {}, "WRITEKEY": {}, "a_writekey": {true, false},
 		"key": {}, "PUBLIC_KEY": {}, "cache-key": {}, "monkey": {}, "restored from key": {}} {
 		if key, digits := words.KeyName(name); key != want[0] || digits != want[1] {
 			t.Errorf("%q: got %v, %v, not %v", name, key, digits, want)
