@@ -69,7 +69,10 @@ var anyBase64 = classOf(letters + digits + "+/=-_")
 // basic returns the credential behind the word Basic at i, if it is base64 of user:password.
 // Words of sentences decode to unprintable bytes.
 func basic(s string, i int) (from, to int) {
-	const name = "basic "
+	name := "basic "
+	if s[i]|' ' == 'a' {
+		name = "apikey "
+	}
 	if !hasFold(s[i:], name) {
 		return 0, 0
 	}

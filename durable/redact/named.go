@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/forms"
 	"github.com/waybill/waybill/durable/redact/words"
 )
 
@@ -51,6 +52,9 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	if n.quoted {
 		between = quotedGap
 	}
+	if from, to := rawText(s, from); b.equals && to > 0 {
+		return from, to
+	}
 	presented := span(s, from, between)
 	if presented < len(s) && s[presented] == '<' { // <b>Password:</b> x
 		presented += len(markup.FindString(s[presented:min(len(s), presented+escapeMax)]))
@@ -87,7 +91,7 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	}
 	// In password: str = "x" the value is behind the type, so it is only scheduled here.
 	if !b.equals && !b.schemed {
-		typed := from + len(typeName.FindString(s[from:min(len(s), from+2*nameMax)]))
+		typed := from + len(typeAt(s[from:min(len(s), from+2*nameMax)]))
 		if open := openQuote(s, typed); open > 0 {
 			from, to := quoted(s, typed, open)
 			sc.schedule(from, to, NamedSecret)
@@ -99,6 +103,29 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 		}
 	}
 	return sc.bare(from, b)
+}
+
+// typeAt returns the type and the equals sign with which a text begins. The padding of base64 is no such sign.
+func typeAt(s string) string {
+	v := typeName.FindString(s)
+	if len(v) > 16 && forms.Mixed.Match(v) && strings.HasSuffix(v, "=") && words.StrongRun(v) {
+		return ""
+	}
+	return v
+}
+
+// rawText returns the secret between backticks behind i, as in Go and JavaScript, and 0, 0 where there is none.
+func rawText(s string, i int) (from, to int) {
+	if i = span(s, i, blank); i == len(s) || s[i] != '`' {
+		return 0, 0
+	}
+	to, _ = words.QuotedWord(s, i)
+	v := s[i+1 : max(to, i+1)]
+	if len(v) < 2*shortest || strings.ContainsAny(v, " ${}()<>") || words.NonValue(v) || SecretName(v) || !innerUpper(v) && !words.Stated(v) ||
+		strings.Contains(v, markerStart) {
+		return 0, 0
+	}
+	return i + 1, to
 }
 
 // htmlQuote is a quote in HTML.

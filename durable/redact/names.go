@@ -43,7 +43,7 @@ func keyValue(name, v string) bool {
 		return false
 	}
 	if of := forms.Service(name); (digits || of) && (words.HexKey.MatchString(v) || len(v) == 36 && words.UUID.MatchString(v)) ||
-		of && span(v, 0, word) == len(v) && words.Alternations(v) > len(v)/4 && manyDigits(v) {
+		of && span(v, 0, word) == len(v) && words.Alternations(v) > len(v)/4 && words.Digits(v) > 2 {
 		return true
 	} else if len(v) < 20 {
 		return false
@@ -119,17 +119,6 @@ func nameBefore(s string, i int) (n nameContext) {
 	}
 	n.name, n.before = s[start:end], s[max(0, start-beforeMax):start]
 	return n
-}
-
-// manyDigits reports three digits, which names of keys in code do not have.
-func manyDigits(v string) bool {
-	n := 0
-	for i := range len(v) {
-		if digit[v[i]] {
-			n++
-		}
-	}
-	return n > 2
 }
 
 // signBegins returns where the sign at i begins that assigns a value: the first bytes of ?=, ||= and ::= belong to

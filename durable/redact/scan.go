@@ -200,6 +200,8 @@ func (sc *scanner) wordAt(i int, b *bucket) int {
 		if from, to := bearer(s, i); to > from {
 			return sc.replace(from, sc.whole(from, to), Bearer)
 		}
+	}
+	if first == 'b' || first == 'a' {
 		if from, to := basic(s, i); to > from {
 			return sc.replace(from, to, Basic)
 		}

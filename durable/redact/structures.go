@@ -289,6 +289,7 @@ func thinPassword(sc *scanner, i int, n nameContext) int {
 func headerKey(sc *scanner, i int, _ nameContext) int {
 	s := sc.text
 	from := span(s, i+1, blank)
+	from += openQuote(s, from)
 	to := span(s, from, dashed)
 	if to-from < 20 || !words.StrongRun(s[from:min(to, from+keyMax)]) {
 		return 0
@@ -435,7 +436,7 @@ func (sc *scanner) argumentOrElement(i int) {
 		sc.propertyList(i + 1)
 	}
 	secret := SecretName(n.name)
-	if key, _ := words.KeyName(n.name); !secret && (!key || s[i] != '>' || quotes) {
+	if key, _ := words.KeyName(n.name); !secret && (!key || s[i] == '>' && quotes) {
 		return
 	}
 	if s[i] == '>' && quotes { // <property name="password">
@@ -459,7 +460,7 @@ func (sc *scanner) argumentOrElement(i int) {
 	from := span(s, i+1, blank)
 	if open := openQuote(s, from); open > 0 && n.quoted {
 		from, to := quoted(s, from, open)
-		if v := s[from:to]; to > from && len(v) >= 8 && words.Stated(v) && !SecretName(v) {
+		if v := s[from:to]; to > from && len(v) >= 8 && words.Stated(v) && !SecretName(v) && (secret || len(v) <= classifiedMax && keyValue(n.name, v)) {
 			sc.schedule(from, to, NamedSecret)
 		}
 	}

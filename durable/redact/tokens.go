@@ -237,7 +237,7 @@ func partEnd(p forms.Part, s string, i int, last bool) int {
 // them: other encoded characters end a token.
 const percentWord = "percent"
 
-var encodedSigns = pattern.New(`^(?:[A-Za-z0-9_-]|%(?:2[bBfF]|3[dD]))*`)
+var encodedSigns = pattern.New(`^(?:[A-Za-z0-9_+/=-]|%(?:2[bBfF]|3[dD]))*`)
 
 // pathByte is the class of the bytes with which a path or a name continues before a token.
 var pathByte = classOf(letters + digits + "_-./\\+~@$")

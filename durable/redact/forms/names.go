@@ -58,7 +58,9 @@ func Service(name string) bool {
 		b := name[i]
 		switch {
 		case b >= 'A' && b <= 'Z':
-			b += 'a' - 'A'
+			if b += 'a' - 'A'; n == 1 && plain[0] == 'x' { // xCoinapiKey
+				n = 0
+			}
 		case b >= 'a' && b <= 'z' || b >= '0' && b <= '9':
 		default:
 			if n == 1 && plain[0] == 'x' { // x-coinapi-key

@@ -39,7 +39,7 @@ var Alphabets = []Alphabet{
 	{"base", "base64 without `=`", byteset.Of(letters + digits + "+/")},
 	{"padded", "base64", byteset.Of(letters + digits + "+/=")},
 	{"dashdot", "base64, `_`, `-` and `.`", byteset.Of(letters + digits + "+/=_-.")},
-	{"percent", "base64url and `%`", byteset.Of(letters + digits + "_-%")},
+	{"percent", "base64 in both alphabets, and `%`", byteset.Of(letters + digits + "_-%+/=")},
 	{"path", "letters, digits, `_`, `-`, `/` and `@`", byteset.Of(letters + digits + "_-/@")},
 	{"ids", "digits and `/`", byteset.Of(digits + "/")},
 	{"pchar", "characters of a URL path", byteset.Of(letters + digits + "-._~!$*+:@")},

@@ -32,6 +32,8 @@ var Lines = []Line{
 	{Word: "unseal", Begins: pattern.New(`^(?i:unseal) Key(?: [0-9])?:[ \t]+`)},
 	{Word: "git config", Begins: pattern.New(`^git config(?:[ \t]+--[a-z-]+)*[ \t]+[\w.-]{0,64}(?i:token|password|secret|passwd)[ \t]+`), Stated: true},
 	{Word: "WIFI", Begins: pattern.New(`^WIFI:[^\n]{0,120}?P:`), Last: pattern.New(`^;`)},
+	{Word: "SSWS", Begins: pattern.New(`^SSWS[ \t]+`), Stated: true},
+	{Word: "GenieKey", Begins: pattern.New(`^GenieKey[ \t]+`), Stated: true},
 	{Word: "xfreerdp", Begins: freeRDP}, {Word: "wfreerdp", Begins: freeRDP},
 }
 

@@ -75,7 +75,7 @@ func SecretName(name string) bool {
 // publicKeys qualify keys that are no secret: of caches, tables, messages, and public ones.
 var publicKeys = Set("public publishable pub site cache idempotency dedup partition sort primary message translation host ssh gpg pgp " +
 	"kms object foreign verify verifying verification peer identity trace group row restore artifact build hash file " +
-	"blob image bucket map dict project event entity s3 i18n label order search registry lookup query author context " +
+	"blob image bucket map dict event entity s3 i18n label order search registry lookup query author context " +
 	"x11 desktop login socket")
 
 // KeyName reports a name that alone does not show that its value is a secret, and with a value like a key does:

@@ -46,6 +46,16 @@ func StrongRun(s string) bool {
 	return false
 }
 
+// Digits returns how many digits a text has: names in code have few.
+func Digits(s string) (n int) {
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			n++
+		}
+	}
+	return n
+}
+
 // Alternations returns how often the next byte of a text is of another kind: digit, capital or small letter.
 func Alternations(s string) (n int) {
 	kind := func(b byte) int {

@@ -69,6 +69,14 @@ func TestAlternations(t *testing.T) {
 	}
 }
 
+func TestDigits(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "storageAccountKey1": 1, "86c31fea": 4} {
+		if got := words.Digits(s); got != want {
+			t.Errorf("%q: got %d, not %d", s, got, want)
+		}
+	}
+}
+
 func TestNamesOfKeys(t *testing.T) {
 	for name, want := range map[string][2]bool{"TINIFY_KEY": {true, true}, "mapsKey": {true, false}, "CI_PAT": {true, true}, "APP_SESSION": {true, false}, "API_TOKEN_SALT": {true, true}, "password_salt": {},
 		"CC_REPORTER_ID": {true, true}, "user_id": {}, "WRITEKEY": {}, "a_writekey": {true, false},
