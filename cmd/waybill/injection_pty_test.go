@@ -227,7 +227,7 @@ func (s *injected) views(inject string) [][]string {
 		{"who", "HEAD"}, {"who", line}, {"who", "HEAD.." + line}, {"trailer"}, {"trailer", "--run", line}, {"trailer", "--print-hook"},
 		{"trailer", "--print-hook", "--store", line},
 		{"runs", "show", line}, {"start", line}, {"workflows", "inspect", line}, {"workflows", "validate", line},
-		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {line}, {"runs", line},
+		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {"runs", "list", "--text", line, "--since", line}, {line}, {"runs", line},
 		{"run", "test.cmd", "--trust", "--quiet"}, {"run", "test.cmd", "--trust"}, {"start", "test.ask", "--set", line},
 		{"import", line}, {"bundle", "show", line}, {"bundle", "verify", line}, {"bundle", "diff", line, line},
 		{"bundle", "show", "b.json"}, {"bundle", "verify", "b.json"}, {"import", "b.json"}, {"export", line}, {"runs", "events"},

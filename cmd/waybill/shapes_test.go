@@ -62,7 +62,7 @@ func TestDocumentShapes(t *testing.T) {
 		"continue --run @last --done: blocked", "runs show: run",
 		"trailer: trailer", "trailer --run @last: trailer", "trailer --print-hook: trailer", "commit: git", "who HEAD: who", "who HEAD~1..HEAD: who",
 		"continue --run @last --notes password=correct-horse-battery --set k=x --artifact out.json: step",
-		"runs list: runs", "runs list --limit 1: runs", "runs show: run", "runs timeline: timeline",
+		"runs list: runs", "runs list --limit 1: runs", "runs list --branch main: runs", "runs list --branch gone: runs", "runs show: run", "runs timeline: timeline",
 		"runs events: events", "runs events --format openwop: run_events", "runs show --format openwop: run_snapshot",
 		"export @last --format openwop -o debug.json: debug_bundle", "verify: verification",
 		"workflows list: workflows", "workflows builtins: builtins", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow",

@@ -23,6 +23,7 @@ import (
 // runs are usable. The list is computed from the store in each call and not cached.
 func newList(a *cli.App) *cobra.Command {
 	var s views.Selection
+	var since string
 	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List the runs of the store, the latest first",
@@ -30,39 +31,49 @@ func newList(a *cli.App) *cobra.Command {
 last event; the run with the latest event is first. Sessions that cannot be read are
 listed below. Nothing is changed.
 
+Filters can be combined; a run has to meet each. --status failed includes open runs whose
+pending command failed. --title and --text find a part in any case, --text in the title,
+the goal, the workflow's id and the latest notes. --since takes a date (2006-01-02), a
+time or a duration before now (36h, 2d, 2w). If no run is left, the filter that excludes
+most is named.
+
 If more runs follow, because of --limit or because the page would exceed 1 MiB, the JSON
 document contains nextCursor; --cursor continues from there.`,
 		Example: "  waybill runs list\n  waybill runs list --status in_progress --status blocked\n" +
-			"  waybill runs list --json --limit 20",
+			"  waybill runs list --status failed --since 2d --branch main\n  waybill runs list --json --limit 20",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", s.Limit)
 			}
-			// An invalid cursor is rejected by Select.
+			var err error
+			if s.SinceMs, err = cli.SinceMs(a, cmd, since); err != nil {
+				return err
+			}
+			// An invalid cursor is rejected by SelectRuns.
 			return cli.Show(a, cmd, "runs",
 				func(ctx context.Context, o *cli.Store) (views.RunPage, error) {
-					list, err := o.Runs(ctx)
-					if err != nil {
-						return views.RunPage{}, err
-					}
-					return list.Select(s)
+					return views.SelectRuns(ctx, o.Views, s)
 				},
-				func(p *page.Page, chosen views.RunPage) { showRuns(a, chosen, len(s.Status) > 0, p) })
+				func(p *page.Page, chosen views.RunPage) { showRuns(a, chosen, p) })
 		},
 	},
 		// Several statuses are alternatives.
 		cli.ManyOf(&s.Status, "status", views.Statuses(),
 			"list only runs with `STATUS`, may be repeated: "+page.JoinWords(views.Statuses())),
+		cli.Opt(&s.Workflow, "workflow", "list only runs of the workflow `ID`"),
+		cli.Opt(&s.Title, "title", "list only runs with `TEXT` in their title"),
+		cli.Opt(&s.Branch, "branch", "list only runs that were recorded on the git branch `NAME`"),
+		cli.Opt(&s.Label, "label", "list only runs with an annotation that has the label `LABEL`"),
+		cli.Opt(&s.Text, "text", "list only runs with `TEXT` in title, goal, workflow or latest notes"),
+		cli.Opt(&since, "since", "list only runs with an event since `TIME`: a date, a time, or a duration before now"),
 		cli.Opt(&s.Limit, "limit", "list at most `N` runs; 0 lists as many as a page holds"),
 		cli.Opt(&s.Cursor, "cursor", "continue after the `CURSOR` of the previous page"))
 }
 
 // showRuns prints the table of runs and, below it, the cursor of the next page, the sessions
 // that cannot be read with the reason, and an explanation of the mark for foreign facts.
-// filtered states that a status was requested, so that an empty list does not mean an empty
-// store.
-func showRuns(a *cli.App, list views.RunPage, filtered bool, p *page.Page) {
+func showRuns(a *cli.App, list views.RunPage, p *page.Page) {
 	// Rows depend on the page: ids are complete in a pipe.
 	var rows [][]page.Cell
 	for _, r := range list.Runs {
@@ -75,8 +86,8 @@ func showRuns(a *cli.App, list views.RunPage, filtered bool, p *page.Page) {
 			{Title: "LAST", Right: true}}
 		columns, rows = withFeedback(p, list.Runs, columns, rows)
 		p.Table(narrow(p, columns, rows))
-	case filtered:
-		p.Line("No runs with that status.")
+	case len(list.Excluded) > 0:
+		p.Line("%s", noneSelected(list.Excluded))
 	case len(list.Unreadable) > 0:
 		p.Line("No readable runs.")
 	default:
@@ -98,6 +109,15 @@ func showRuns(a *cli.App, list views.RunPage, filtered bool, p *page.Page) {
 	if slices.ContainsFunc(list.Runs, func(r views.RunSummary) bool { return r.Health == manifest.UnknownVersion }) {
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
 	}
+}
+
+// noneSelected says that the filters exclude all runs, and which one excludes most.
+func noneSelected(by []views.Excluded) string {
+	text := "No runs are selected: --" + string(by[0].Filter) + " excludes "
+	if len(by) > 1 {
+		text += "most, "
+	}
+	return text + page.Plural(by[0].Runs, "run") + "."
 }
 
 // agoWidthMin is the width in columns below which the last column is omitted.

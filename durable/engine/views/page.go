@@ -10,10 +10,18 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// Selection selects rows of a RunList.
+// Selection selects rows of a RunList. A zero member selects every run; a run has to meet all others.
 type Selection struct {
-	Status []runs.Status // empty: every status
-	Limit  int           // 0: as many as a page holds
+	// Status are alternatives. Failed includes the open runs whose pending command failed.
+	Status   []runs.Status
+	Workflow string // the whole id
+	Title    string // a part of the title, in any case
+	Branch   string // the whole name
+	Label    string // of a current annotation
+	// Text is a part of the title, the goal, the workflow's id or the latest notes, in any case.
+	Text    string
+	SinceMs int64 // the earliest time of the last event
+	Limit   int   // 0: as many as a page holds
 	// Cursor is NextCursor of the previous page.
 	Cursor string
 }
@@ -39,7 +47,7 @@ func (l RunList) Select(s Selection) (RunPage, error) {
 	size.Add(out.Unreadable)
 	for i := from; i < len(l.Runs); i++ {
 		row := l.Runs[i]
-		if len(s.Status) > 0 && !slices.Contains(s.Status, row.Status) {
+		if len(s.missed(row)) > 0 {
 			continue
 		}
 		if full := s.Limit > 0 && len(out.Runs) == s.Limit; full || !size.Fits(row) && len(out.Runs) > 0 {
@@ -48,6 +56,9 @@ func (l RunList) Select(s Selection) (RunPage, error) {
 		}
 		out.Runs = append(out.Runs, row)
 	}
+	if len(out.Runs) == 0 && s.Cursor == "" {
+		out.Excluded = s.excluded(l.Runs)
+	}
 	return out, nil
 }
 
@@ -55,6 +66,8 @@ func (l RunList) Select(s Selection) (RunPage, error) {
 type RunPage struct {
 	RunList
 	NextCursor string `json:"nextCursor,omitzero"`
+	// Excluded says, where no run of the store is selected, how many runs each filter excludes, the most first.
+	Excluded []Excluded `json:"excluded,omitzero"`
 }
 
 // cursorOf encodes the position of a row in the order of the list.

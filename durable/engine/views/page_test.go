@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,5 +108,45 @@ func TestSelectFiltersBeforeItCounts(t *testing.T) {
 		if _, err := rows(2).Select(Selection{Cursor: bad}); !fault.Is(err, fault.ValidationError) {
 			t.Errorf("cursor %q: %v", bad, err)
 		}
+	}
+}
+
+// TestSelectByEachFilter: a filter selects the runs that meet it, and what no run meets is reported with the
+// number of runs that each filter excludes.
+func TestSelectByEachFilter(t *testing.T) {
+	t.Parallel()
+	l := rows(3)
+	l.Runs[0].Title, l.Runs[0].Branch, l.Runs[0].CommandFailed = "Fix the Parser", "main", true
+	l.Runs[1].WorkflowID, l.Runs[1].Goal, l.Runs[1].searched.labels = "team.flow", "ship it", map[string]int64{"good": 1}
+	l.Runs[2].searched.notes = "A Parser of dates"
+	for name, c := range map[string]struct {
+		s    Selection
+		want []int
+	}{
+		"failed command": {Selection{Status: []runs.Status{runs.Failed}}, []int{0}},
+		"workflow":       {Selection{Workflow: "team.flow"}, []int{1}},
+		"title":          {Selection{Title: "parser"}, []int{0}},
+		"branch":         {Selection{Branch: "main"}, []int{0}},
+		"label":          {Selection{Label: "good"}, []int{1}},
+		"text":           {Selection{Text: "PARSER"}, []int{0, 2}},
+		"text of a goal": {Selection{Text: "ship"}, []int{1}},
+		"since":          {Selection{SinceMs: 100}, []int{0, 1}},
+		"both":           {Selection{Text: "parser", SinceMs: 100}, []int{0}},
+	} {
+		page, err := l.Select(c.s)
+		var got []int
+		for i, r := range l.Runs {
+			if slices.ContainsFunc(page.Runs, func(of RunSummary) bool { return of.RunID == r.RunID }) {
+				got = append(got, i)
+			}
+		}
+		if err != nil || !slices.Equal(got, c.want) || page.Excluded != nil {
+			t.Errorf("%s: runs %v, want %v, %+v, %v", name, got, c.want, page.Excluded, err)
+		}
+	}
+	page, err := l.Select(Selection{Branch: "main", Label: "none", Title: "fix"})
+	want := []Excluded{{ByLabel, 3}, {ByBranch, 2}, {ByTitle, 2}}
+	if err != nil || len(page.Runs) != 0 || !slices.Equal(page.Excluded, want) {
+		t.Errorf("%+v, %v, want %+v", page, err, want)
 	}
 }

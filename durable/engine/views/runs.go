@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/projections/annotations"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -25,6 +26,10 @@ type RunSummary struct {
 	Goal string `json:"goal,omitzero"`
 	// Status is that of the preferred tip.
 	Status runs.Status `json:"status"`
+	// CommandFailed reports that the run is open and the command of its pending step failed.
+	CommandFailed bool `json:"commandFailed,omitzero"`
+	// Branch is the git branch on which the session was last recorded, absent outside a repository.
+	Branch string `json:"branch,omitzero"`
 	// Health is the session's; the runs of one session share it.
 	Health   manifest.Health `json:"health"`
 	Progress Progress        `json:"progress"`
@@ -39,6 +44,8 @@ type RunSummary struct {
 	// Times are milliseconds since 1970, as recorded by the callers.
 	StartedAtMs int64 `json:"startedAtMs"`
 	LastAtMs    int64 `json:"lastAtMs"`
+
+	searched searched
 }
 
 // Progress counts the completed steps on the path, and never falls; in form 2 it
@@ -88,11 +95,12 @@ type RunList struct {
 // its valid prefix. The only errors are those of listing sessions, and STORE_IO if
 // the process had no file descriptor left for one of them.
 func (o *Views) Runs(ctx context.Context) (RunList, error) {
-	return session.Whole(o.store, func() (RunList, error) { return o.runs(ctx) })
+	return session.Whole(o.store, func() (RunList, error) { return o.runs(ctx, false) })
 }
 
-// runs is Runs, with unreadable sessions where no file descriptor was left.
-func (o *Views) runs(ctx context.Context) (RunList, error) {
+// runs is Runs, with unreadable sessions where no file descriptor was left. The notes of runs are kept for
+// a selection by text only: they may be long.
+func (o *Views) runs(ctx context.Context, text bool) (RunList, error) {
 	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
 	all, err := o.store.Sessions(ctx)
 	if err != nil {
@@ -113,7 +121,7 @@ func (o *Views) runs(ctx context.Context) (RunList, error) {
 			out.Unreadable = append(out.Unreadable,
 				Unreadable{SessionID: s, Health: v.Health, Message: lastFindingMessage(v)})
 		}
-		counts := o.AnnotationCounter(ctx, s)
+		tally, whole, tallyErr := o.r.Tally(ctx, s)
 		for _, runID := range fold.Order {
 			row, err := o.SummaryOf(ctx, s, fold.Runs[runID], v.Health)
 			if err != nil {
@@ -121,7 +129,13 @@ func (o *Views) runs(ctx context.Context) (RunList, error) {
 					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
-			row.Annotations = counts(runID)
+			row.Branch = fold.Observations["git_branch"].Value
+			sums := tally.Of(runID)
+			row.Annotations = countsOf(sums, tallyErr == nil && whole)
+			if text {
+				row.searched.notes = notesOf(fold.Runs[runID])
+			}
+			row.searched.labels = sums.Labels
 			out.Runs = append(out.Runs, row)
 		}
 	}
@@ -157,9 +171,20 @@ func lastFindingMessage(v manifest.Verdict) string {
 func (o *Views) AnnotationCounter(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
 	t, whole, err := o.r.Tally(ctx, s)
 	return func(run id.Run) AnnotationCounts {
-		sums := t.Of(run).Summary()
-		return AnnotationCounts{sums.Annotations, sums.MeanRating, sums.Flags, err != nil || !whole}
+		return countsOf(t.Of(run), err == nil && whole)
 	}
+}
+
+// countsOf returns the counts of a run, of whose annotations all or only some were read.
+func countsOf(of annotations.Sums, whole bool) AnnotationCounts {
+	sums := of.Summary()
+	return AnnotationCounts{sums.Annotations, sums.MeanRating, sums.Flags, !whole}
+}
+
+// notesOf returns the latest notes on the path to the preferred tip of a run, "" without any.
+func notesOf(r *runs.Run) string {
+	recap, _ := r.RecapOnPath(r.Tip)
+	return recap.Payload.NotesMarkdown
 }
 
 // SummaryOf builds the row of a run. Status, total and workflow name come from
@@ -184,6 +209,7 @@ func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h mani
 	}
 	row.Health = obs.health(h)
 	row.Status = r.StatusAt(r.Tip, state)
+	row.CommandFailed = obs.commandFailed(ctx, r, tip, row.Status)
 	if wait, err := obs.waitAt(ctx, r, tip, row.Status); err != nil {
 		return row, err
 	} else if wait != nil {

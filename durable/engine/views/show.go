@@ -171,6 +171,7 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		return RunDetails{}, err
 	}
 	row.Annotations = o.AnnotationCounter(ctx, at.Session)(run.ID)
+	row.Branch = at.Fold.Observations["git_branch"].Value
 	obs := &observer{v: o}
 	w, tip, _, err := obs.tip(ctx, run, run.Node(run.Tip))
 	if err != nil {

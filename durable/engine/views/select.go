@@ -1,0 +1,122 @@
+package views
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// Filter is a member of a Selection that excludes runs, by the name of its flag.
+type Filter string
+
+// The filters.
+const (
+	ByStatus   Filter = "status"
+	ByWorkflow Filter = "workflow"
+	ByTitle    Filter = "title"
+	ByBranch   Filter = "branch"
+	ByLabel    Filter = "label"
+	ByText     Filter = "text"
+	BySince    Filter = "since"
+)
+
+// Excluded is the number of runs that do not meet a filter, whether or not they meet the others.
+type Excluded struct {
+	Filter Filter `json:"filter"`
+	Runs   int    `json:"runs"`
+}
+
+// searched is what filters compare of a run and its row does not show.
+type searched struct {
+	labels map[string]int64
+	notes  string // the latest on the path to the preferred tip
+}
+
+// SelectRuns returns the page of a store's runs that a selection takes; see Views.Runs.
+func SelectRuns(ctx context.Context, o *Views, s Selection) (RunPage, error) {
+	list, err := session.Whole(o.store, func() (RunList, error) { return o.runs(ctx, s.Text != "") })
+	if err != nil {
+		return RunPage{}, err
+	}
+	return list.Select(s)
+}
+
+// missed lists the filters that a row does not meet, in the order of Filter.
+func (s Selection) missed(row RunSummary) (out []Filter) {
+	for _, f := range []struct {
+		filter  Filter
+		isGiven bool
+		isMet   func() bool
+	}{
+		{ByStatus, len(s.Status) > 0, func() bool { return s.hasStatus(row) }},
+		{ByWorkflow, s.Workflow != "", func() bool { return row.WorkflowID == s.Workflow }},
+		{ByTitle, s.Title != "", func() bool { return contains(row.Title, s.Title) }},
+		{ByBranch, s.Branch != "", func() bool { return row.Branch == s.Branch }},
+		{ByLabel, s.Label != "", func() bool { return row.searched.labels[s.Label] > 0 }},
+		{ByText, s.Text != "", func() bool {
+			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, row.searched.notes},
+				func(in string) bool { return contains(in, s.Text) })
+		}},
+		{BySince, s.SinceMs != 0, func() bool { return row.LastAtMs >= s.SinceMs }},
+	} {
+		if f.isGiven && !f.isMet() {
+			out = append(out, f.filter)
+		}
+	}
+	return out
+}
+
+// hasStatus reports that the status of a row is selected: Failed also by the failure of its pending command.
+func (s Selection) hasStatus(row RunSummary) bool {
+	return slices.Contains(s.Status, row.Status) || row.CommandFailed && slices.Contains(s.Status, runs.Failed)
+}
+
+// contains reports that a text has a part, in any case.
+func contains(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// excluded counts the rows that each filter excludes, the filter that excludes most first.
+func (s Selection) excluded(rows []RunSummary) (out []Excluded) {
+	for _, row := range rows {
+		for _, f := range s.missed(row) {
+			i := slices.IndexFunc(out, func(e Excluded) bool { return e.Filter == f })
+			if i < 0 {
+				i, out = len(out), append(out, Excluded{Filter: f})
+			}
+			out[i].Runs++
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Excluded) int {
+		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Filter, b.Filter))
+	})
+	return out
+}
+
+// commandFailed reports that the last result of the command that is pending at the tip of an open run is a
+// failure. The result is read only where a gap says that it was refused.
+func (o *observer) commandFailed(ctx context.Context, r *runs.Run, tip *runs.Node, status runs.Status) bool {
+	if status != runs.Blocked && status != runs.InProgress || !slices.ContainsFunc(tip.OpenGaps, isRefusedResult) {
+		return false
+	}
+	for _, out := range slices.Backward(tip.Outputs) {
+		if out.Payload.ArtifactKind == command.Kind && tip.OfBranch(out) {
+			result, err := o.resultOf(ctx, output{payload: out.Payload})
+			return err == nil && !result.OK()
+		}
+	}
+	return false
+}
+
+// isRefusedResult reports a critical gap about an invalid output of a step.
+func isRefusedResult(g runs.Gap) bool {
+	return g.Severity == event.Critical && g.Reason == reason.InvalidOutput && g.Pointer != nil &&
+		g.Pointer.Kind == reason.AtWorkflowStep
+}
