@@ -220,7 +220,7 @@ func (s *injected) views(inject string) [][]string {
 		{"workflows", "test", "test.cmd"}, {"workflows", "test", line}, {"workflows", "test", "--from-run", "@last", "-o", "-"},
 		{"audit", "list"}, {"audit", "verify"},
 		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
-		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"},
+		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"}, {"inbox"},
 		{"guard", "test", "claude"}, {"guard", "install", "claude", "--print"}, {"guard", "uninstall", "claude", "--print"},
 		{"guard", "install", line}, {"mcp", "install", "codex", "--print"}, {"mcp", "install", line},
 		{"mcp", "uninstall", "codex", "--print"},

@@ -64,7 +64,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		&cobra.Group{ID: cli.GroupSetup, Title: "Set up:"})
 	a.AddCommonFlags(root)
 	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
-		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
+		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), work.NewInbox(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
 		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a), work.NewResume(a),
 		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),

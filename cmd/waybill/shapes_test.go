@@ -57,7 +57,7 @@ func TestDocumentShapes(t *testing.T) {
 	// Each call and the kind of its document.
 	calls := []string{
 		"start past.json: step", "start unset.json: step", "start later.json: step", "runs show: run", "due: due", "due --run: due",
-		"due --print-timer: due",
+		"due --print-timer: due", "inbox: inbox",
 		"runs list: runs", "start old.json: step", "start old.json --title T: step", "continue --run @last: step",
 		"continue --run @last --done: blocked", "runs show: run",
 		"trailer: trailer", "trailer --run @last: trailer", "trailer --print-hook: trailer", "commit: git", "who HEAD: who", "who HEAD~1..HEAD: who",
@@ -87,7 +87,7 @@ func TestDocumentShapes(t *testing.T) {
 		"annotations summary @last: annotation_summary",
 		"fork @last: step", "annotations list @last: annotations", "runs cancel @last: cancelled", "runs list: runs",
 		"proposals create look.json --from-run @last: proposal", "proposals create look.json: proposal",
-		"proposals list: proposals", "proposals revise {proposal} look.json: proposal",
+		"proposals list: proposals", "inbox: inbox", "proposals revise {proposal} look.json: proposal",
 		"proposals reject {proposal} --reason r: proposal", "proposals archive {proposal}: proposal",
 		"proposals revise {proposal} look.json: proposal", "proposals approve {proposal}: error",
 		"config set lockWaitMs 3000: config", "config confirm: config",

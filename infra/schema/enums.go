@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -203,6 +204,8 @@ func engineEnums() []enum {
 		enumOf(runs.PreferenceOfNode, runs.PreferenceOfWorkflow, runs.PreferenceOfSession, runs.PreferenceOfFork,
 			runs.PreferenceOfStore, runs.PreferenceByDefault),
 		// Steps, results of imports, of verified heads and of repairs.
+		enumOf(inbox.Failed, inbox.Approval, inbox.Question, inbox.Confirmation, inbox.Blocked, inbox.Proposal),
+		enumOf(views.ByStatus, views.ByWorkflow, views.ByTitle, views.ByBranch, views.ByLabel, views.ByText, views.BySince),
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(host.Completed, host.Failed),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/engine/idempotency"
+	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
@@ -53,6 +54,8 @@ type Store struct {
 	// Turns decides about the ends of agents' turns.
 	Turns   engine.Turns
 	Commits commits.Commits
+	// Inbox is what waits for a person.
+	Inbox inbox.Inbox
 	// Recorder makes tests of recorded runs.
 	Recorder trial.Recorder
 	// Idempotency keeps the answers to requests of programs with an idempotency key.
@@ -151,12 +154,14 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Log), ve
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	v := views.New(e.Reader, store, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
 		HandedOver: e.Ledger().IsHandedOver})
+	learned := learning.New(e, announced)
 	audit := verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
-		Exchange: travel.New(e, announced, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, announced), Offers: candidates.New(e.Answers, store),
+		Exchange: travel.New(e, announced, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learned, Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
+		Inbox:    inbox.New(e.Reader, store, v, learned),
 		Recorder: trial.NewRecorder(e.Reader, store),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, sessiontimes.New(dir)), Dir: dir, files: store}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/commits"
+	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -42,7 +43,7 @@ func documents() map[string]any {
 		"run_events": document.RunEvents{}, "run_snapshot": openwop.Snapshot{}, "debug_bundle": document.DebugBundle{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
-		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
+		"candidates": candidates.List{}, "due": document.Due{}, "inbox": inbox.List{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
 		"who": commits.Who{}, "cancelled": engine.Cancelled{}, "taken_back": travel.HandedOver{},
 		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{}, "audit_entry": verify.AuditEntry{},
 		"audit_verification": verify.AuditVerification{},

@@ -1,0 +1,202 @@
+// Package inbox lists what waits for a person in a store: questions, confirmations, approvals, failed
+// commands, other steps that are blocked, and proposals, each with the command that continues it.
+// It appends nothing and signs no token.
+//
+// Start reading at Inbox.List.
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/period"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// Kind is why an item waits for a person, a closed set.
+type Kind string
+
+// The kinds. A run has one item at most: of the first kind in this order that applies.
+const (
+	Failed       Kind = "failed"       // the pending command failed
+	Approval     Kind = "approval"     // the outputs of the pending step need an approval
+	Question     Kind = "question"     // an input of the pending step has no value
+	Confirmation Kind = "confirmation" // the pending step needs a confirmation
+	Blocked      Kind = "blocked"      // an attempt at the pending step was refused for another reason
+	Proposal     Kind = "proposal"     // a proposal is neither applied nor rejected
+)
+
+// Item is one thing that waits for a person.
+type Item struct {
+	Kind Kind `json:"kind"`
+	// RunID and SessionID are absent for a proposal, ProposalID for a run.
+	RunID      id.Run      `json:"runId,omitzero"`
+	SessionID  id.Session  `json:"sessionId,omitzero"`
+	ProposalID id.Proposal `json:"proposalId,omitzero"`
+	// Title names the run, as in the list of runs, or the proposal.
+	Title string `json:"title"`
+	// StepID is the pending step of the run.
+	StepID string `json:"stepId,omitzero"`
+	// SinceMs is the time of the last event of the run, or of the last record of the proposal, in milliseconds
+	// since 1970 UTC.
+	SinceMs int64 `json:"sinceMs"`
+	Next    Next  `json:"next"`
+
+	granted bool // a proposal has the approvals that it needs
+}
+
+// Next is the call that continues an item.
+type Next struct {
+	Command []string `json:"command"`
+}
+
+// List is the document "inbox": the items, the one that waits longest first.
+type List struct {
+	Items []Item `json:"items"`
+	// Unreadable are the sessions that could not be read, and may wait.
+	Unreadable []views.Unreadable `json:"unreadable"`
+}
+
+// Words returns the arguments of the command that continues an item, which is named as given.
+func (i Item) Words(name string) []string {
+	switch {
+	case i.Kind == Approval:
+		return []string{"approve", name}
+	case i.Kind == Proposal && i.granted:
+		return []string{"proposals", "apply", name}
+	case i.Kind == Proposal:
+		return []string{"proposals", "approve", name}
+	}
+	return []string{"run", "--run", name}
+}
+
+// withNext returns an item with its next call.
+func (i Item) withNext(name string) Item {
+	i.Next = Next{append([]string{"waybill"}, i.Words(name)...)}
+	return i
+}
+
+// Inbox lists what waits in one store. It is safe for concurrent use.
+type Inbox struct {
+	r        *session.Reader
+	store    session.Source
+	views    *views.Views
+	learning *learning.Learning
+}
+
+// New returns the inbox of what r reads, which is s.
+func New(r *session.Reader, s session.Source, v *views.Views, l *learning.Learning) Inbox {
+	return Inbox{r, s, v, l}
+}
+
+// List returns what waits for a person in the runs of the store and in the proposals of a workspace. Each
+// session is read once. Left out are runs that wait for a moment or for the host, those that were handed over,
+// and those of another program or a newer version, which take no steps here. The errors are those of listing
+// sessions and of reading proposals.
+func (b Inbox) List(ctx context.Context, workspace string) (List, error) {
+	out, err := session.Whole(b.store, func() (List, error) { return b.runs(ctx) })
+	if err != nil {
+		return out, err
+	}
+	if err := b.proposals(ctx, workspace, &out); err != nil {
+		return out, err
+	}
+	slices.SortStableFunc(out.Items, func(x, y Item) int {
+		return cmp.Or(cmp.Compare(x.SinceMs, y.SinceMs), cmp.Compare(x.RunID.String(), y.RunID.String()),
+			cmp.Compare(x.ProposalID.String(), y.ProposalID.String()))
+	})
+	return out, nil
+}
+
+// runs returns the items of all runs, in the order of the sessions.
+func (b Inbox) runs(ctx context.Context) (List, error) {
+	out := List{Items: []Item{}, Unreadable: []views.Unreadable{}}
+	all, err := b.store.Sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, s := range all {
+		if err := ctx.Err(); err != nil {
+			return out, fault.Wrap(err, fault.Interrupted, "reading was interrupted")
+		}
+		fold, v, err := b.r.ReadWindowed(ctx, s)
+		switch {
+		case err != nil:
+		case v.Unborn(), v.Health == manifest.UnknownVersion:
+			continue
+		case v.Health != manifest.Healthy:
+			err = fault.New(fault.StoreCorrupt, "its log is damaged: %s has the details",
+				fault.Command{"verify", s.String()}.Line())
+		default:
+			err = b.session(ctx, s, fold, &out)
+		}
+		if err != nil {
+			out.Unreadable = append(out.Unreadable, views.Unreadable{SessionID: s,
+				Health: cmp.Or(v.Health, manifest.CorruptHead), Message: fault.Of(err).Message})
+		}
+	}
+	return out, nil
+}
+
+// session adds the items of the runs of a session.
+func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, out *List) error {
+	if b.views.HandedOver != nil {
+		if away, err := b.views.HandedOver(ctx, s, fold); err != nil || away {
+			return err
+		}
+	}
+	for _, runID := range fold.Order {
+		r := fold.Runs[runID]
+		if r.Closed != nil || r.CancelRequested != nil || r.Node(r.Tip) == nil {
+			continue
+		}
+		row, err := b.views.SummaryOf(ctx, s, r, manifest.Healthy)
+		if err != nil {
+			return err
+		}
+		if row.Health != manifest.Healthy || row.WaitUntilMs != 0 ||
+			row.Status != runs.InProgress && row.Status != runs.Blocked {
+			continue
+		}
+		item := Item{RunID: runID, SessionID: s, Title: row.Title, SinceMs: row.LastAtMs}
+		if item.Kind, item.StepID, err = b.waitsFor(ctx, s, fold, row); err != nil {
+			return err
+		}
+		if item.Kind != "" {
+			out.Items = append(out.Items, item.withNext(runID.String()))
+		}
+	}
+	return nil
+}
+
+// proposals adds the open proposals of a workspace; none if proposals are turned off.
+func (b Inbox) proposals(ctx context.Context, workspace string, out *List) error {
+	for _, state := range []proposal.State{proposal.StateDraft, proposal.StateRevised} {
+		list, err := b.learning.Proposals(ctx, learning.ProposalQuery{Workspace: workspace, State: state})
+		if fault.Is(err, fault.CapabilityNotProvided) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, p := range list.Proposals {
+			about := list.About[p.ID.String()]
+			at, err := period.ParseInstant(p.UpdatedAt)
+			if err != nil {
+				return fault.New(fault.Invariant, "proposal %s was changed at %q: %v", p.ID, p.UpdatedAt, err)
+			}
+			item := Item{Kind: Proposal, ProposalID: p.ID, Title: cmp.Or(p.Title, string(p.Kind)+" "+p.ID.String()),
+				SinceMs: at, granted: about.Approvals >= about.ApprovalsWant}
+			out.Items = append(out.Items, item.withNext(p.ID.String()))
+		}
+	}
+	return nil
+}
