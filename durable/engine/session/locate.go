@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -106,7 +105,8 @@ func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err er
 		r.cachedFirst(all)
 	}
 	key := r.HeadKey(ctx)
-	matches, unread := 0, 0
+	var matches []string
+	unread := 0
 	for _, s := range all {
 		found, this, ok := r.sessionRuns(ctx, s, key)
 		if !ok {
@@ -124,13 +124,13 @@ func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err er
 				at = this
 			case ref != Last && MatchesPrefix(runID, ref):
 				at = this
-				matches++
+				matches = append(matches, runID.String())
 			}
 		}
 	}
 	switch {
-	case matches > 1:
-		return runMatch{}, fault.New(fault.RunAmbiguous, "%d runs begin with %q", matches, ref)
+	case len(matches) > 1:
+		return runMatch{}, Ambiguous("runs", ref, matches)
 	case at.brief.Tip.IsZero():
 		return runMatch{}, runNotFound(ref, unread)
 	case ref == Last && unread > 0:
@@ -232,9 +232,7 @@ func isLater(a, b runs.BriefRun) bool {
 // MatchesPrefix reports whether ref is a prefix of the run's id, with or
 // without "run_".
 func MatchesPrefix(run id.Run, ref string) bool {
-	const prefix = "run_"
-	return ref != "" && ref != prefix &&
-		(strings.HasPrefix(run.String(), ref) || strings.HasPrefix(run.String(), prefix+ref))
+	return hasPrefix(run.String(), "run_", ref)
 }
 
 // runNotFound is RUN_NOT_FOUND. With unread sessions it adds that the run may

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -127,9 +128,10 @@ func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.
 		return step, err
 	}
 	var found []id.Node
+	var names []string
 	for _, n := range at.Run.Order {
 		if strings.HasPrefix(n.String(), "node_"+strings.TrimPrefix(nodeRef, "node_")) && nodeRef != "node_" {
-			found = append(found, n)
+			found, names = append(found, n), append(names, n.String())
 		}
 	}
 	switch len(found) {
@@ -139,7 +141,7 @@ func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.
 		here.Node = found[0]
 		return here, nil
 	}
-	return here, fault.New(fault.RunAmbiguous, "%d nodes of run %s begin with %q", len(found), at.Run.ID, nodeRef)
+	return here, session.Ambiguous("nodes of run "+at.Run.ID.String(), nodeRef, names)
 }
 
 // locateStep searches the path from the tip to the root for a node at which the
