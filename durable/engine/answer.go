@@ -85,6 +85,8 @@ type Answer struct {
 	checkpoints   []runs.Checkpoint
 	// vars is the context at the node, without loop variables.
 	vars canon.Value
+	// compiled are the warnings of the compiler about the workflow.
+	compiled []compile.Warning
 	// left: the run has continued from the node, so that its current step is another one.
 	left bool
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -62,7 +63,7 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	}
 	run := id.NewRun(seed)
 	a, err := e.begin(ctx, Position{Session: id.NewSession(seed), Run: run, Node: id.RootNode(run)}, plan, "", "")
-	a.warnDropped(dropped)
+	a.Warnings = append(a.Warnings, warning.Dropped(dropped)...)
 	a.Redactions = found.List()
 	return a, err
 }

@@ -61,7 +61,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash(), n.Origins.SourceOf(ctx, sessionID, p.Run.Started)},
 		Preferences: p.Node.Preferences, Warnings: []warning.Warning{}, PreferenceSources: p.Node.Sources, stepsDone: done,
-		left: p.Node.AckedChildren > 0, vars: p.Node.Context,
+		left: p.Node.AckedChildren > 0, vars: p.Node.Context, compiled: w.CompiledWarnings,
 		SourceKind: p.Run.Started.WorkflowSourceKind, SourceRef: p.Run.Started.WorkflowSourceRef,
 	}
 	if a.approval, err = n.approvalAt(ctx, w, p, s); err != nil {
@@ -133,6 +133,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	pending := s.PendingStep()
 	if pending == nil {
 		a.NextIntent = CompleteIntent
+		a.warnTruncation(p)
 		return nil
 	}
 	step, ok := w.Step(pending.StepID)

@@ -140,11 +140,15 @@ func (p *player) given(s statement) (err error) {
 		p.start.Preferences, err = preferences(text)
 	case "key":
 		p.start.Key = text
+	case "observation":
+		key, value, _ := strings.Cut(text, " ")
+		p.start.Observations = append(p.start.Observations, event.ObservationRecorded{Confidence: "high", Key: key,
+			Value: event.ObservationValue{Type: "short_string", Value: value}})
 	case "disk":
 		p.dir = filepath.Join(p.tb.TempDir(), "store")
 		p.g = p.process()
 	default:
-		return fmt.Errorf("want context, preferences, key or disk")
+		return fmt.Errorf("want context, preferences, key, observation or disk")
 	}
 	return err
 }

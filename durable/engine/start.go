@@ -114,7 +114,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	e.CacheWorkflow(s.Workflow)
 	a, err := e.begin(ctx, Position{Session: begin.Session, Run: begin.Run, Node: id.RootNode(begin.Run)}, plan, s.Key,
 		s.Workflow.WorkflowID)
-	a.warnDropped(dropped)
+	a.Warnings = append(a.Warnings, warning.Dropped(dropped)...)
 	a.Redactions = redactions
 	return a, err
 }
@@ -170,7 +170,7 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 	if err != nil {
 		return Answer{}, adviseOnRestart(err, key)
 	}
-	a.warnRecorded(h.Fold.Runs[at.Run].Started.Warnings)
+	a.warnStarted(h.Fold.Runs[at.Run].Started.Warnings)
 	if err := e.warnSecrets(ctx, &a, h.Fold, warning.Call{Origin: id.FromStart(at.Node)}); err != nil {
 		return Answer{}, adviseOnRestart(answerUnread(err), key)
 	}
@@ -208,14 +208,10 @@ func adviseOnRestart(err error, key string) error {
 		"a start can be repeated safely.", fault.Command{"runs", "list"})
 }
 
-// warnDropped adds a warning when observations were dropped because they exceed
-// their limits (docs/design.md#observations).
-func (a *Answer) warnDropped(n int) {
-	if n > 0 {
-		a.Warnings = append(a.Warnings,
-			warning.Warning{Code: warning.ObservationsDropped,
-				Message: "An observation about the workspace was too long to be recorded."})
-	}
+// warnStarted adds the warnings of a start: those of the compiler, and those that are recorded with it.
+func (a *Answer) warnStarted(recorded []event.DecisionWarning) {
+	a.Warnings = append(a.Warnings, warning.Compiled(a.compiled)...)
+	a.warnRecorded(recorded)
 }
 
 // replayStart answers a keyed start that is recorded. The answer is rendered
@@ -241,7 +237,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 	if err != nil {
 		return a, err
 	}
-	a.warnRecorded(p.Run.Started.Warnings)
+	a.warnStarted(p.Run.Started.Warnings)
 	if err := e.warnSecrets(ctx, &a, prefix.Fold, warning.Call{Origin: id.FromStart(at.Node)}); err != nil {
 		return a, err
 	}

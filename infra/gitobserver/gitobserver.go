@@ -47,9 +47,9 @@ func Observe(root string) []event.ObservationRecorded {
 	} {
 		o := event.ObservationRecorded{Confidence: "high", Key: value.key,
 			Value: event.ObservationValue{Type: value.kind, Value: value.value}}
-		// Omits values that an observation does not accept, such as the commit of a sha256 repository
-		// and the branch of a detached head.
-		if o.Check(event.Scope{}) == nil {
+		// Omits the branch of a detached head, and the commit of a sha256 repository, for which there is no
+		// type. A branch that is too long is dropped, with a warning, where the observation is recorded.
+		if value.value != "" && (value.key == "git_branch" || o.Check(event.Scope{}) == nil) {
 			out = append(out, o)
 		}
 	}

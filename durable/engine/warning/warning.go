@@ -4,10 +4,13 @@
 package warning
 
 import (
+	"fmt"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 // Warning informs a caller about something that did not cause a refusal.
@@ -89,3 +92,32 @@ const (
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded Code = "RECOMMENDATION_EXCEEDED"
 )
+
+// Dropped warns of n observations that were not recorded because they exceed their limits
+// (docs/design.md#observations).
+func Dropped(n int) []Warning {
+	if n == 0 {
+		return nil
+	}
+	return []Warning{{Code: ObservationsDropped, Message: "An observation about the workspace was too long to be recorded."}}
+}
+
+// deviations say what the compiler did about each of its warnings.
+var deviations = map[compile.WarningCode]string{
+	compile.CoordinatorEvalAsConfirmation: "has a gate of kind coordinator_eval, which is a confirmation here",
+	compile.ConditionBesideSource:         "is a loop with a conditionSource and a condition; the condition is not evaluated",
+	compile.ArgumentUnused:                "calls a template with an argument that the template does not use",
+}
+
+// Compiled returns the warnings of the compiler about a workflow, in the order in which it has them.
+func Compiled(all []compile.Warning) []Warning {
+	var out []Warning
+	for _, w := range all {
+		text, known := deviations[w.Code]
+		if !known {
+			text = "has the warning " + string(w.Code) // of a later version
+		}
+		out = append(out, Warning{Code: CompiledWarning, Message: fmt.Sprintf("Step %q %s.", w.StepID, text)})
+	}
+	return out
+}
