@@ -141,8 +141,8 @@ func (p *player) thenRun(s statement) error {
 	if err != nil {
 		return err
 	}
-	return want(fmt.Sprintf("%s tips=%d openCriticalGaps=%d health=%s", r.Status, len(r.Tips), r.OpenCriticalGaps,
-		r.Health), p.filled(s.text))
+	return want(fmt.Sprintf("%s tips=%d openCriticalGaps=%d health=%s partial=%t", r.Status, len(r.Tips),
+		r.OpenCriticalGaps, r.Health, r.Partial), p.filled(s.text))
 }
 
 // thenProgress compares the progress of the run, with its total where there is one.
@@ -175,7 +175,7 @@ func (p *player) listed() (views.RunSummary, error) {
 // filled completes "blocked" by the usual values of the rest.
 func (p *player) filled(text string) string {
 	parts := strings.Fields(text)
-	for i, usual := range []string{"tips=1", "openCriticalGaps=0", "health=healthy"} {
+	for i, usual := range []string{"tips=1", "openCriticalGaps=0", "health=healthy", "partial=false"} {
 		key, _, _ := strings.Cut(usual, "=")
 		if len(parts) <= i+1 || !strings.HasPrefix(parts[i+1], key) {
 			parts = slices.Insert(parts, i+1, usual)

@@ -106,6 +106,9 @@ func showRuns(a *cli.App, list views.RunPage, p *page.Page) {
 		}
 		p.Text(p.Bad("✗ "), cmp.Or(u.Name, u.SessionID.String())+" "+state+": "+u.Message)
 	}
+	if slices.ContainsFunc(list.Runs, func(r views.RunSummary) bool { return r.Partial }) {
+		p.Text(p.Bad("! "), "Of a damaged session the list has what its valid beginning says; 'waybill verify' names the damage.")
+	}
 	if slices.ContainsFunc(list.Runs, func(r views.RunSummary) bool { return r.Health == manifest.UnknownVersion }) {
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
 	}

@@ -113,7 +113,8 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 			p.Text("  ", "Not known here: "+strings.Join(r.UnknownKinds, ", "))
 		}
 	default:
-		p.Line("%s", p.Bad("Its session is "+render.Health(r.Health)+": nothing can be recorded in it."))
+		p.Text(p.Bad("! "), "Its session is "+render.Health(r.Health)+": this is its valid beginning only, and nothing can be "+
+			"recorded in it.")
 	}
 	p.Line("")
 	// The pending step of a closed run will not be done.

@@ -25,6 +25,8 @@ type Graph struct {
 	// Health is the health of the run's session, or unknown_version if a
 	// snapshot or the workflow was written by another program.
 	Health manifest.Health `json:"health"`
+	// Partial reports that the session is damaged: these are the nodes of its valid beginning.
+	Partial bool `json:"partial,omitzero"`
 }
 
 // GraphNode is one node of a run. Tip marks every leaf, PreferredTip the one
@@ -87,7 +89,7 @@ func (o *Views) Graph(ctx context.Context, ref string) (Graph, error) {
 		}
 		out.Nodes = append(out.Nodes, row)
 	}
-	out.Health = obs.health(at.Verdict.Health)
+	out.Health, out.Partial = obs.health(at.Verdict.Health), at.Verdict.Damaged()
 	// Tips is O(nodes); it is called once and not for each row.
 	tips := map[id.Node]bool{}
 	for _, n := range run.Tips() {

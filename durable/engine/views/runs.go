@@ -31,9 +31,11 @@ type RunSummary struct {
 	// Branch is the git branch on which the session was last recorded, absent outside a repository.
 	Branch string `json:"branch,omitzero"`
 	// Health is the session's; the runs of one session share it.
-	Health   manifest.Health `json:"health"`
-	Progress Progress        `json:"progress"`
-	Tips     []Tip           `json:"tips"`
+	Health manifest.Health `json:"health"`
+	// Partial reports that the session is damaged: the row has what its valid beginning says.
+	Partial  bool     `json:"partial,omitzero"`
+	Progress Progress `json:"progress"`
+	Tips     []Tip    `json:"tips"`
 	// OpenCriticalGaps counts those on the path to the preferred tip.
 	OpenCriticalGaps int              `json:"openCriticalGaps"`
 	Annotations      AnnotationCounts `json:"annotations"`
@@ -192,7 +194,7 @@ func notesOf(r *runs.Run) string {
 func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h manifest.Health) (RunSummary,
 	error) {
 	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID,
-		Source: o.r.Origins.SourceOf(ctx, s, r.Started), Title: r.Started.Name(), Goal: r.Started.Goal, Health: h,
+		Source: o.r.Origins.SourceOf(ctx, s, r.Started), Title: r.Started.Name(), Goal: r.Started.Goal, Health: h, Partial: h.Partial(),
 		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
 		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
 	for _, n := range r.Tips() {

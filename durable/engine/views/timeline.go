@@ -13,9 +13,11 @@ import (
 
 // History is the document "timeline": the events of a run, described in words.
 type History struct {
-	RunID    id.Run               `json:"runId"`
-	Title    string               `json:"title"`
-	Health   manifest.Health      `json:"health"`
+	RunID  id.Run          `json:"runId"`
+	Title  string          `json:"title"`
+	Health manifest.Health `json:"health"`
+	// Partial reports that the session is damaged: these are the facts of its valid beginning.
+	Partial  bool                 `json:"partial,omitzero"`
 	Moments  []runs.TimelineEntry `json:"moments"`
 	Findings []manifest.Finding   `json:"findings"`
 }
@@ -28,7 +30,7 @@ func (o *Views) Timeline(ctx context.Context, ref string) (History, error) {
 	if err != nil {
 		return History{}, err
 	}
-	out := History{Health: v.Health, Findings: append([]manifest.Finding{}, v.Findings...)}
+	out := History{Health: v.Health, Partial: v.Damaged(), Findings: append([]manifest.Finding{}, v.Findings...)}
 	var started event.RunStarted
 	refs := map[id.Node]canon.Digest{}
 	for _, e := range events {

@@ -132,7 +132,10 @@ type Verdict struct {
 func (v Verdict) Unborn() bool { return v.Head.IsZero() && v.Health == Healthy }
 
 // Damaged reports that the log has bytes that cannot result from a crash.
-func (v Verdict) Damaged() bool { return v.Health == CorruptHead || v.Health == CorruptTail }
+func (v Verdict) Damaged() bool { return v.Health.Partial() }
+
+// Partial reports that a view of the log has its valid beginning only.
+func (h Health) Partial() bool { return h == CorruptHead || h == CorruptTail }
 
 // markDamaged adds the finding f and marks the log as damaged behind the head.
 func (v *Verdict) markDamaged(f Finding) {
