@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
@@ -45,6 +46,22 @@ func (p *player) moveAck(s statement) error {
 		req advance.Request) (engine.Answer, error) {
 		return g.Continue(p.ctx, by, engine.Continue{StateToken: at.StateToken, AckToken: at.AckToken, Request: req})
 	})
+}
+
+// moveLocked is an attempt while another process holds the lock of the session.
+func (p *player) moveLocked(s statement) error {
+	unlock, err := p.disk.Open(0).Lock(p.ctx, manifest.SessionEvents(p.last.Session.SessionID))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	req, err := request(items(s), 0)
+	if err != nil {
+		return err
+	}
+	_, p.err = enginetest.InMemory(p.disk.Open(0)).Continue(p.ctx, p.by(event.Agent),
+		engine.Continue{StateToken: p.last.StateToken, AckToken: p.last.AckToken, Request: req})
+	return nil
 }
 
 // movePerform is moveAck by the performer of the session.

@@ -159,6 +159,7 @@ var moves = map[string]func(p *player, s statement) error{
 	"checkpoint": (*player).moveCheckpoint, "approve": (*player).moveApprove, "cancel": (*player).moveCancel,
 	"fork": (*player).moveFork, "damage": (*player).moveDamage, "perform": (*player).movePerform,
 	"send": (*player).moveSendBack, "deny": (*player).moveDeny, "turn": (*player).moveTurn,
+	"locked": (*player).moveLocked,
 }
 
 func (p *player) when(s statement) error {

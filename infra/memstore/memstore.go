@@ -334,7 +334,7 @@ func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool)
 			if l.Table.OwnerField == "storeId" {
 				code = fault.StoreLocked
 			}
-			return fault.New(code, "%s is in use", l.Owner).With("holderPid", os.Getpid())
+			return fault.New(code, "%s: the lock is held by process %d", l.Owner, os.Getpid()).With("holderPid", os.Getpid())
 		}
 	}
 }
