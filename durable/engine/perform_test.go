@@ -107,7 +107,7 @@ func TestResultsOfOlderLogs(t *testing.T) {
 	t.Parallel()
 	ctx, w := context.Background(), newFixture(t)
 	a := w.start(commandFlow)
-	w.handIn(a, madeUp(t))
+	w.handIn(a, madeUp(t), false)
 	run, err := w.process().Run(ctx, a.Session.RunID.String())
 	if err != nil || run.Steps[0].State != "done" || !strings.HasPrefix(run.Steps[0].ResultNote, "result handed in") ||
 		run.Steps[1].ResultNote != "" {
@@ -131,8 +131,9 @@ func TestResultsOfOlderLogs(t *testing.T) {
 	}
 }
 
-// handIn records an attempt as a version did that took results from every caller.
-func (w *fixture) handIn(a engine.Answer, req advance.Request) {
+// handIn records an attempt as a version did that took results from every caller; earlier: and by the rules
+// of earlier versions.
+func (w *fixture) handIn(a engine.Answer, req advance.Request, earlier bool) {
 	w.Helper()
 	ctx := context.Background()
 	h := w.g.NewHistory(a.Session.SessionID)
@@ -146,7 +147,7 @@ func (w *fixture) handIn(a engine.Answer, req advance.Request) {
 	}
 	by := w.by()
 	decided, err := advance.Decide(flow, facts,
-		advance.Attempt{ID: a.AttemptID, Request: req, Actor: by.Actor, AtMs: by.AtMs})
+		advance.Attempt{ID: a.AttemptID, Request: req, Actor: by.Actor, AtMs: by.AtMs, Earlier: earlier})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -222,7 +222,7 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 	}
 	pack, _ := w.Contract(c.ContractRef)
 	return &OutputContract{ContractRef: c.ContractRef, ArtifactKind: pack.ArtifactKind, Required: c.Required,
-		Example: pack.Example}
+		Example: pack.For(step.Probe).Example}
 }
 
 // collectInputs collects the context keys that the step waits for: declared

@@ -93,6 +93,8 @@ type replay struct {
 	ignored imported.Span
 	// renamed says of the current decision that results of checks state the attempts of another store.
 	renamed bool
+	// earlier decides the current attempt as earlier versions did.
+	earlier bool
 }
 
 // visit compares one segment and then folds the recorded one.
@@ -169,6 +171,9 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 	if d == nil || cut || err != nil {
 		return d, cut, err
 	}
+	if was, cut, err := a.compareEarlier(ctx, plan, seg); was == nil || cut || err != nil {
+		return was, cut, err
+	}
 	// The session may have passed through another store by import, where
 	// approvals from bundles were ignored. No bundle records which events these
 	// were, so each interval of approvals is tried. An import as a new session kept
@@ -176,12 +181,23 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 	for _, ignored := range a.importedApprovals(ctx, seg) {
 		a.ignored, a.renamed = ignored, true
 		was, cut, err := a.compare(ctx, plan, seg)
+		if was != nil && !cut && err == nil {
+			was, cut, err = a.compareEarlier(ctx, plan, seg)
+		}
 		a.ignored, a.renamed = imported.Span{}, false
 		if was == nil || cut || err != nil {
 			return was, cut, err
 		}
 	}
 	return d, false, nil
+}
+
+// compareEarlier compares a segment with what an earlier version records for its inputs.
+func (a *replay) compareEarlier(ctx context.Context, plan replayPlan, seg manifest.Segment) (*redrive.Difference, bool,
+	error) {
+	a.earlier = true
+	defer func() { a.earlier = false }()
+	return a.compare(ctx, plan, seg)
 }
 
 // importedApprovals returns, for the approvals at the node of an imported
@@ -299,7 +315,7 @@ func (a *replay) ack(ctx context.Context, seg manifest.Segment) (manifest.Plan, 
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	attempt.Renamed = a.renamed
+	attempt.Renamed, attempt.Earlier = a.renamed, a.earlier
 	decided, err := advance.Decide(w, facts, attempt)
 	return decided.Plan, cut, err
 }

@@ -192,7 +192,7 @@ func (d *attempt) requirements() *requirements {
 	q := &requirements{workflow: d.w, step: d.step, state: d.f.State, outputs: d.effective, people: d.f.People,
 		choices: d.f.Choices,
 		vars:    interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
-		claimed: map[string]bool{},
+		claimed: map[string]bool{}, earlier: d.a.Earlier,
 		// Notes of an earlier refused attempt at the node satisfy the requirement.
 		notes: cmp.Or(d.a.Request.Notes, d.f.Notes), given: event.GivenKeys(d.f.Given, d.a.Request.Context)}
 	if d.needsApproval() {

@@ -95,6 +95,10 @@ type Attempt struct {
 	// Renamed reports that the attempt is decided again in a session to which an import gave other ids:
 	// the results of its checks all state one attempt, that of the other store.
 	Renamed bool
+	// Earlier reports that the attempt is decided again as earlier versions recorded it: without gaps
+	// about preferred capabilities and evidence of gaps, with the pinned example of a contract, and with
+	// texts over their budgets cut anywhere.
+	Earlier bool
 	// Account is that of the process that makes the attempt, or the recorded one.
 	Account config.Account
 }

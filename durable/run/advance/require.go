@@ -33,6 +33,7 @@ type requirements struct {
 	outputs      []Output                // after the attempt, oldest first
 	capabilities map[string]string       // status of strong observations, including this attempt's
 	claimed      map[string]bool         // capabilities for which this attempt contains a claim
+	earlier      bool                    // see Attempt.Earlier
 
 	found []reason.Unmet    // by the checks so far
 	loose []condition.Match // in the conditions that the checks evaluated

@@ -22,6 +22,9 @@ func (q *requirements) contract() {
 		return
 	}
 	pack, _ := q.workflow.Contract(c.ContractRef) // a compiled workflow embeds every contract that it names
+	if !q.earlier {
+		pack = pack.For(q.step.Probe)
+	}
 	sent := q.artifacts(pack.ArtifactKind)
 	at := reason.OutputContract(c.ContractRef)
 	if len(sent) == 0 && c.Required {

@@ -52,7 +52,7 @@ func contractLines(c compile.Compiled, step compile.Step) []string {
 		// An optional artifact still has to satisfy the contract if it is sent.
 		head = "An artifact is not required; one that is sent must be:"
 	}
-	return group(head, pack.Requirements())
+	return group(head, pack.For(step.Probe).Requirements())
 }
 
 // decisionLines informs the last step of a loop's body which artifact decides the loop. The

@@ -26,6 +26,15 @@ type Pack struct {
 	Example canon.Value `json:"example"`
 }
 
+// For returns the pack with the example of an observation of this capability; "" and packs of other
+// artifacts change nothing.
+func (p Pack) For(capability string) Pack {
+	if capability != "" && p.ContractRef == CapabilityRef {
+		p.Example = p.Example.With("capability", canon.OfString(capability))
+	}
+	return p
+}
+
 // Type is the type of a value, a closed set.
 type Type string
 

@@ -1,0 +1,45 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/run/advance"
+)
+
+// TestAttemptsOfEarlierVersions: an attempt that an earlier version recorded is decided again as it was
+// recorded, although the same attempt is recorded otherwise now.
+func TestAttemptsOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		workflow, earlier, now string
+		request                advance.Request
+	}{
+		"the example of a probe": {`{"id":"test.e","name":"E","description":"d","version":"1.0.0","capabilities":{"required":["delegation"]},
+			"steps":[{"id":"one","title":"One","prompt":"p"}]}`,
+			`such as {\"capability\":\"web_browsing\"`, `such as {\"capability\":\"delegation\"`, advance.Request{}},
+	} {
+		for _, earlier := range []bool{true, false} {
+			ctx, w := context.Background(), newFixture(t)
+			a := w.start(c.workflow)
+			w.handIn(a, c.request, earlier)
+			events, _, err := w.process().Events(ctx, a.Session.RunID.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, err := json.Marshal(events)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := string(lines)
+			if has, lacks := c.now, c.earlier; strings.Contains(all, has) == earlier || lacks != "" && strings.Contains(all, lacks) != earlier {
+				t.Errorf("%s, earlier %v: %s", name, earlier, all)
+			}
+			if report, err := w.process().Replay(ctx, a.Position()); err != nil || !report.OK || report.Segments != 2 {
+				t.Errorf("%s, earlier %v: %+v, %v", name, earlier, report, err)
+			}
+		}
+	}
+}
