@@ -6,20 +6,38 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/run/advance"
 )
+
+// jsonFile is an artifact of JSON text.
+func jsonFile(t *testing.T, text string) advance.Artifact {
+	v, err := canon.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return advance.Artifact{ContentType: "application/json", Bytes: v.JCS(), JSON: v}
+}
 
 // TestAttemptsOfEarlierVersions: an attempt that an earlier version recorded is decided again as it was
 // recorded, although the same attempt is recorded otherwise now.
 func TestAttemptsOfEarlierVersions(t *testing.T) {
 	t.Parallel()
+	const plain = `{"id":"test.e","name":"E","description":"d","version":"1.0.0",
+		"steps":[{"id":"one","title":"One","prompt":"p"},{"id":"two","title":"Two","prompt":"p"}]}`
+	const probe = `{"id":"test.e","name":"E","description":"d","version":"1.0.0","capabilities":{"required":["delegation"]},
+		"steps":[{"id":"one","title":"One","prompt":"p"}]}`
 	for name, c := range map[string]struct {
 		workflow, earlier, now string
 		request                advance.Request
 	}{
-		"the example of a probe": {`{"id":"test.e","name":"E","description":"d","version":"1.0.0","capabilities":{"required":["delegation"]},
-			"steps":[{"id":"one","title":"One","prompt":"p"}]}`,
+		"the example of a probe": {probe,
 			`such as {\"capability\":\"web_browsing\"`, `such as {\"capability\":\"delegation\"`, advance.Request{}},
+		"the context of an attempted use": {plain, `"attemptContext":"workflow_step"`, `"attemptContext":"system_probe"`,
+			advance.Request{Artifacts: []advance.Artifact{jsonFile(t,
+				`{"kind":"wr.capability_observation","capability":"delegation","result":"success","attemptContext":"system_probe"}`)}}},
+		"the evidence of a gap": {probe, "", `"evidenceRefs"`, advance.Request{Artifacts: []advance.Artifact{jsonFile(t,
+			`{"kind":"wr.capability_observation","capability":"delegation","result":"failure","failureCode":"tool_missing"}`)}}},
 	} {
 		for _, earlier := range []bool{true, false} {
 			ctx, w := context.Background(), newFixture(t)

@@ -79,7 +79,7 @@ func divergence(a canon.Value, of id.Divergence) (event.DivergenceRecorded, erro
 // observation decodes a wr.capability_observation and derives its provenance from the step: a
 // result at the capability's probe step is a probe, at another step an attempted use; a claim
 // remains a claim (docs/design.md#capabilities).
-func observation(step compile.Step, a canon.Value, of id.CapObs) event.CapabilityObserved {
+func observation(step compile.Step, a canon.Value, of id.CapObs, earlier bool) event.CapabilityObserved {
 	o := event.CapabilityObserved{CapObsID: of, Capability: textOf(a, "capability"), Status: "available"}
 	result := textOf(a, "result")
 	failed := result == "failure"
@@ -98,6 +98,9 @@ func observation(step compile.Step, a canon.Value, of id.CapObs) event.Capabilit
 			Detail: event.ProvenanceDetail{ProbeTemplateID: probeTemplate, ProbeStepID: step.StepID, Result: result}}
 	default:
 		d := event.ProvenanceDetail{AttemptContext: "workflow_step", Result: result}
+		if sent := textOf(a, "attemptContext"); sent != "" && !earlier {
+			d.AttemptContext = sent
+		}
 		if failed {
 			d.FailureCode = cmp.Or(textOf(a, "failureCode"), "unknown")
 		}

@@ -33,6 +33,8 @@ type attempt struct {
 	seg       *segment       // collects the plan
 	next      snapshot.State // state at the new node
 
+	// seen are the recorded observations of this attempt, by capability.
+	seen map[string]id.Event
 	// gapsNew numbers the gaps of this attempt, from which their ids are derived.
 	gapsNew int
 }

@@ -65,7 +65,7 @@ func (d *attempt) observed() []event.CapabilityObserved {
 		if a.Kind() != CapabilityKind || len(pack.Check(a.JSON)) > 0 {
 			continue
 		}
-		o := observation(d.step, a.JSON, d.origin.CapObs(len(out)))
+		o := observation(d.step, a.JSON, d.origin.CapObs(len(out)), d.a.Earlier)
 		// The contract bounds the content, Check what an event may contain.
 		if o.Check(d.at) == nil {
 			out = append(out, o)
@@ -77,8 +77,9 @@ func (d *attempt) observed() []event.CapabilityObserved {
 // facts appends the events for artifacts that are recorded as facts too
 // (docs/design.md#capabilities).
 func (d *attempt) facts() {
+	d.seen = map[string]id.Event{}
 	for _, o := range d.observed() {
-		d.seg.caller(d.at, o)
+		d.seen[o.Capability] = d.seg.caller(d.at, o).ID
 	}
 	n := 0
 	for _, a := range d.a.Request.Artifacts {
@@ -165,13 +166,23 @@ func pointerOr(p *reason.Pointer, s compile.Step) reason.Pointer {
 
 // gap appends a gap of the attempt, with the next derived id.
 func (d *attempt) gap(s event.Severity, code reason.Code, at reason.Pointer, summary string, resolves *id.Gap) {
-	d.seg.gap(d.at, d.origin.Gap(d.gapsNew), s, reason.Unmet{Code: code, Pointer: at, Message: summary}, resolves)
+	d.seg.gap(d.at, d.origin.Gap(d.gapsNew), s, reason.Unmet{Code: code, Pointer: at, Message: summary}, resolves,
+		d.evidence(at)...)
 	d.gapsNew++
 }
 
+// evidence refers to the observation of this attempt that shows a gap about a capability.
+func (d *attempt) evidence(at reason.Pointer) []event.EvidenceRef {
+	if seen, ok := d.seen[at.Capability]; ok && at.Kind == reason.AtCapability && !d.a.Earlier {
+		return []event.EvidenceRef{{Kind: "event", EventID: &seen}}
+	}
+	return nil
+}
+
 // gap appends a gap record: an open one, or one that resolves another.
-func (s *segment) gap(at event.Scope, gapID id.Gap, severity event.Severity, u reason.Unmet, resolves *id.Gap) {
-	g := event.GapRecorded{GapID: gapID, Pointer: &u.Pointer, Reason: u.Code, Severity: severity,
+func (s *segment) gap(at event.Scope, gapID id.Gap, severity event.Severity, u reason.Unmet, resolves *id.Gap,
+	evidence ...event.EvidenceRef) {
+	g := event.GapRecorded{EvidenceRefs: evidence, GapID: gapID, Pointer: &u.Pointer, Reason: u.Code, Severity: severity,
 		Summary: reason.Clip(u.Message, limits.SummaryBytesMax), Resolution: event.Resolution{Kind: event.Unresolved}}
 	if resolves != nil {
 		g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: resolves}
