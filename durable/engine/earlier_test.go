@@ -27,6 +27,8 @@ func TestAttemptsOfEarlierVersions(t *testing.T) {
 		"steps":[{"id":"one","title":"One","prompt":"p"},{"id":"two","title":"Two","prompt":"p"}]}`
 	const probe = `{"id":"test.e","name":"E","description":"d","version":"1.0.0","capabilities":{"required":["delegation"]},
 		"steps":[{"id":"one","title":"One","prompt":"p"}]}`
+	const prefers = `{"id":"test.e","name":"E","description":"d","version":"1.0.0","capabilities":{"preferred":["delegation"]},
+		"steps":[{"id":"one","title":"One","prompt":"p"}]}`
 	for name, c := range map[string]struct {
 		workflow, earlier, now string
 		request                advance.Request
@@ -38,6 +40,7 @@ func TestAttemptsOfEarlierVersions(t *testing.T) {
 				`{"kind":"wr.capability_observation","capability":"delegation","result":"success","attemptContext":"system_probe"}`)}}},
 		"the evidence of a gap": {probe, "", `"evidenceRefs"`, advance.Request{Artifacts: []advance.Artifact{jsonFile(t,
 			`{"kind":"wr.capability_observation","capability":"delegation","result":"failure","failureCode":"tool_missing"}`)}}},
+		"a preferred capability": {prefers, "", `"severity":"info"`, advance.Request{}},
 	} {
 		for _, earlier := range []bool{true, false} {
 			ctx, w := context.Background(), newFixture(t)

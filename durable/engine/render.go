@@ -143,7 +143,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	}
 	vars := interpreter.Variables(w, s, p.Node.Context)
 	// The preamble is shown once, with the first step of the run.
-	a.around.First = p.Node.Parent == nil
+	a.around.First, a.around.Capabilities = p.Node.Parent == nil, p.Node.Capabilities
 	a.around.Results = prompt.Results(a.results.list, a.results.more, limits.ResultsBytesMax)
 	if a.approval.required {
 		a.around.Approval, a.around.Feedback = a.approval.promptApproval(p.Run.ID.String()), a.approval.feedback()

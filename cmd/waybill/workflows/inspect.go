@@ -58,6 +58,7 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	p.Line("")
 	p.Prose("", w.Description, page.Plain)
 	showSection(p, "Before you start", w.Preconditions)
+	showSection(p, "Capabilities", capabilityLines(w.Capabilities))
 	// Inputs of the start only; inputs of steps are shown with the steps.
 	if len(w.Inputs) > 0 {
 		p.Line("")
@@ -109,6 +110,21 @@ func showBody(p *page.Page, w compile.Compiled, s compile.Step, indent string) {
 		showStep(p, indent+"-", inner)
 		showBody(p, w, inner, indent+"    ")
 	}
+}
+
+// capabilityLines says of each capability that the workflow names what the run does about it.
+func capabilityLines(c compile.Capabilities) []string {
+	var out []string
+	for _, of := range []struct {
+		names []string
+		about string
+	}{{c.Required, "required: a step finds out whether it works, and the run stops without it"},
+		{c.Preferred, "preferred: the run continues without it, and records that"}, {c.Disabled, "disabled: not used"}} {
+		for _, name := range of.names {
+			out = append(out, name+", "+of.about)
+		}
+	}
+	return out
 }
 
 // loopWords returns how often a loop repeats, in words. Counts and lists from the context are

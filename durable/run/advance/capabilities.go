@@ -149,6 +149,56 @@ func (q *requirements) required() {
 	}
 }
 
+// preferred returns what the run does without: the preferred capabilities that failed, and those that were not
+// tried until the first step, or their probe, was left. They never block (docs/design.md#capabilities).
+func (q *requirements) preferred() []reason.Unmet {
+	var out []reason.Unmet
+	if q.earlier {
+		return nil
+	}
+	for _, capability := range q.workflow.Capabilities.Preferred {
+		u := reason.Unmet{Code: reason.CapabilityAbsent, Pointer: reason.OfCapability(capability),
+			Message: fmt.Sprintf("The workflow prefers %s, and trying it failed; the run continues without it.", capability)}
+		switch {
+		case q.capabilities[capability] == "available":
+			continue
+		case q.capabilities[capability] == "":
+			u.Code = reason.CapabilityUnknown
+			u.Message = fmt.Sprintf("The workflow prefers %s, and whether it is there was never tried; the run continues.", capability)
+			if probes := q.workflow.Probes(capability); probes && q.step.Probe != capability || !probes && !q.first() {
+				continue
+			}
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// first reports whether no step but probes was completed before the pending one.
+func (q *requirements) first() bool {
+	path, _, err := snapshot.ParseKey(q.state.PendingStep().Key())
+	later := func(e snapshot.PathElement) bool { return e.Iteration > 0 }
+	if err != nil || slices.ContainsFunc(path, later) || q.step.Probe != "" {
+		return false
+	}
+	return !slices.ContainsFunc(q.state.CompletedKeys(), func(key string) bool {
+		_, stepID, err := snapshot.ParseKey(key)
+		step, _ := q.workflow.Step(stepID)
+		return err != nil || step.Probe == ""
+	})
+}
+
+// note records what the run does without, as gaps of severity info, but for those that are open at the node. A
+// failure is recorded with the attempt that observed it, a missing observation when the step is left.
+func (d *attempt) note(all []reason.Unmet, leaves bool) {
+	for _, u := range all {
+		_, observed := d.seen[u.Pointer.Capability]
+		if !d.open(u.Code, u.Pointer) && (observed || leaves && u.Code == reason.CapabilityUnknown) {
+			d.gap(event.Info, u.Code, u.Pointer, u.Message, nil)
+		}
+	}
+}
+
 // observesAnother reports a valid observation of another capability: it satisfies the
 // contract but not the probe.
 func (q *requirements) observesAnother(capability string) bool {

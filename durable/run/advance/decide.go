@@ -235,6 +235,7 @@ func (d *attempt) block(q *requirements) {
 			d.gap(severity, code, b.Pointer, b.Message, nil)
 		}
 	}
+	d.note(q.preferred(), false)
 	d.preferences()
 	d.outputs()
 }
@@ -265,7 +266,9 @@ func (d *attempt) advance(walked interpreter.Result, q *requirements) error {
 	d.facts()
 	d.trace(walked.Trace)
 	d.disclose(q.found)
-	d.resolve(q.found)
+	without := q.preferred()
+	d.note(without, true)
+	d.resolve(slices.Concat(q.found, without))
 	d.preferences()
 	ref := d.seg.object(manifest.Snapshot, bytes).Ref()
 	d.seg.engine(event.Scope{RunID: d.f.Run, NodeID: child}, event.NodeCreated{

@@ -48,6 +48,8 @@ type Surroundings struct {
 	// Choices are the lists of the inputs with choicesFrom, by context key.
 	Choices  map[string]choices.List
 	Feedback Feedback
+	// Capabilities are the statuses of the observed capabilities at the node.
+	Capabilities map[string]string
 }
 
 // Feedback are the words of the person who sent the step back; zero if none did.
@@ -97,7 +99,7 @@ func Wait(run, until string) string {
 
 // Render returns the text for a pending step. vars is the node's context with the variables
 // of the loops around the step (interpreter.Variables). The parts have a fixed order: preamble,
-// role, prompt, applicable fragments, guidance, functions, files, results of earlier steps,
+// role, prompt, applicable fragments, guidance, functions, files, preferred capabilities, results of earlier steps,
 // command, host step or wait, checks, missing inputs, output requirements, approval. Parts that the step does not have are
 // omitted.
 //
@@ -168,6 +170,7 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundi
 	if step.AskForFiles {
 		p.section("Files", []string{"Ask for the files that this step needs before you begin."})
 	}
+	p.section("Capabilities", preferred(c, step, around.Capabilities))
 	p.add(around.Results)
 	var tail page
 	if step.Action != nil {

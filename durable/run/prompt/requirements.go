@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
 // requirements renders the section OUTPUT REQUIREMENTS (docs/design.md#output-requirements),
@@ -53,6 +54,25 @@ func contractLines(c compile.Compiled, step compile.Step) []string {
 		head = "An artifact is not required; one that is sent must be:"
 	}
 	return group(head, pack.For(step.Probe).Requirements())
+}
+
+// preferred says of each preferred capability that is not known to be available what to do without it. The
+// step that finds out about it says so itself.
+func preferred(c compile.Compiled, step compile.Step, observed map[string]string) []string {
+	var out []string
+	for _, name := range c.Capabilities.Preferred {
+		switch {
+		case step.Probe == name || observed[name] == "available":
+		case observed[name] == "unavailable":
+			out = append(out, fmt.Sprintf("- The workflow prefers %s, and trying it failed in this run: work without it, and "+
+				"say in the notes what that leaves out", name))
+		default:
+			out = append(out, fmt.Sprintf("- The workflow prefers %[1]s, and it was not tried in this run. If you try it, send "+
+				`{"kind":"%[2]s","capability":"%[1]s","result":"success"} or "failure" as an artifact; otherwise work without it`,
+				name, contract.CapabilityKind))
+		}
+	}
+	return out
 }
 
 // decisionLines informs the last step of a loop's body which artifact decides the loop. The

@@ -199,6 +199,11 @@ func (c Compiled) has(is func(Step) bool) bool {
 		slices.ContainsFunc(c.Loops, func(l Loop) bool { return slices.ContainsFunc(l.Body, is) })
 }
 
+// Probes reports whether a step finds out about the capability.
+func (c Compiled) Probes(capability string) bool {
+	return c.has(func(s Step) bool { return s.Probe == capability })
+}
+
 // Checks returns the checks of all steps, bodies included.
 func (c Compiled) Checks() (out []source.Check) {
 	for _, s := range c.Steps {
