@@ -12,17 +12,16 @@ const (
 )
 
 var (
-	letter     = classOf(letters)
-	digit      = classOf(digits)
-	hexDigit   = classOf(digits + "abcdefABCDEF")
-	upper      = classOf(capitals)
-	upperDigit = classOf(capitals + digits)
-	alnum      = classOf(letters + digits)
-	word       = classOf(letters + digits + "_")
-	dashed     = classOf(letters + digits + "_-") // base64url as well
-	dotted     = classOf(letters + digits + "_-.")
-	blank      = classOf(" \t")
-	space      = classOf(" \t\n\r")
+	letter   = classOf(letters)
+	digit    = classOf(digits)
+	hexDigit = classOf(digits + "abcdefABCDEF")
+	upper    = classOf(capitals)
+	alnum    = classOf(letters + digits)
+	word     = classOf(letters + digits + "_")
+	dashed   = classOf(letters + digits + "_-") // base64url as well
+	dotted   = classOf(letters + digits + "_-.")
+	blank    = classOf(" \t")
+	space    = classOf(" \t\n\r")
 )
 
 func classOf(bytes string) *class { return byteset.Of(bytes) }
