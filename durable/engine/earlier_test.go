@@ -29,6 +29,9 @@ func TestAttemptsOfEarlierVersions(t *testing.T) {
 		"steps":[{"id":"one","title":"One","prompt":"p"}]}`
 	const prefers = `{"id":"test.e","name":"E","description":"d","version":"1.0.0","capabilities":{"preferred":["delegation"]},
 		"steps":[{"id":"one","title":"One","prompt":"p"}]}`
+	rule := `{"type":"contains","value":"done","message":"` + strings.Repeat("a ", 140) + `"}`
+	rules := `{"id":"test.e","name":"E","description":"d","version":"1.0.0",
+		"steps":[{"id":"one","title":"One","prompt":"p","validationCriteria":[` + rule + "," + rule + `]}]}`
 	for name, c := range map[string]struct {
 		workflow, earlier, now string
 		request                advance.Request
@@ -40,7 +43,8 @@ func TestAttemptsOfEarlierVersions(t *testing.T) {
 				`{"kind":"wr.capability_observation","capability":"delegation","result":"success","attemptContext":"system_probe"}`)}}},
 		"the evidence of a gap": {probe, "", `"evidenceRefs"`, advance.Request{Artifacts: []advance.Artifact{jsonFile(t,
 			`{"kind":"wr.capability_observation","capability":"delegation","result":"failure","failureCode":"tool_missing"}`)}}},
-		"a preferred capability": {prefers, "", `"severity":"info"`, advance.Request{}},
+		"rules over their budget": {rules, "", `[TRUNCATED] wr.validationCriteria`, advance.Request{Notes: "half"}},
+		"a preferred capability":  {prefers, "", `"severity":"info"`, advance.Request{}},
 	} {
 		for _, earlier := range []bool{true, false} {
 			ctx, w := context.Background(), newFixture(t)

@@ -220,6 +220,9 @@ func (d *attempt) requirements() *requirements {
 // block records a refused attempt: no node, but everything that was sent, and a gap for each
 // blocker that is not open at the node already (docs/design.md#blocked-attempts).
 func (d *attempt) block(q *requirements) {
+	for i := range q.found {
+		q.found[i].Earlier = d.a.Earlier
+	}
 	report := reason.ReportOf(q.found)
 	d.record(event.BlockedBy(report), d.warnings(q.loose)) // not those of the walk, which is not recorded
 	d.context(d.f.Node)
