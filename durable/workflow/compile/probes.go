@@ -54,6 +54,10 @@ func (u *unit) probeCall(stepID string, call problem.SourceValue) []Step {
 			`the probe needs a capability as its argument "capability", got %s`, at.Value.JCS())
 		return nil
 	}
+	if slices.Contains(u.b.disabled, name) {
+		u.report.Error(at, "Remove the call, or the capability from the workflow's disabled ones.",
+			"capability %q is probed here, but the workflow disables it", name)
+	}
 	for _, other := range args.Names() {
 		if other != "capability" {
 			u.b.warn(ArgumentUnused, stepID)

@@ -132,6 +132,9 @@ func TestInvalidRoutineCalls(t *testing.T) {
 		{[]string{`routine-a | , "capabilities": {"required": ["delegation"]} | ` + step("x", "")},
 			`, "capabilities": {"disabled": ["delegation"]}`, call("c", "a", ""),
 			[]string{`capability "delegation" is required here, but the workflow disables it`}},
+		{nil, `, "capabilities": {"disabled": ["delegation"]}`, `{"id": "p", "title": "P", "type": "template_call",
+			"templateCall": {"templateId": "wr.templates.capability_probe", "args": {"capability": "delegation"}}}`,
+			[]string{`capability "delegation" is probed here, but the workflow disables it`}},
 	} {
 		wantProblem(t, routines(t, row.routines...), row.more, row.steps, row.words...)
 	}
