@@ -257,6 +257,10 @@ class References:
             if not repeats or e.get("data", "severity") != "info":
                 self.find("inconsistent", "it does not repeat what it resolves, or is more than info", e)
             self.open.pop(resolves, None)
+        elif e.get("data", "severity") == "info" and e.get("data", "reason", "category") == "capability_missing":
+            # A preferred capability: the run does without it, and the gap stays open.
+            if self.form not in ("blocked", "advanced"):
+                self.find("inconsistent", "no attempt goes without a preferred capability here", e)
         else:
             self.open[e.get("data", "gapId")] = node
             if self.form == "start":
