@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/redact"
-	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -52,8 +50,7 @@ func Drift(ctx context.Context, a *App, p Pinned) *warning.Warning {
 		return nil
 	}
 	e, err := compileNamed(ctx, a, finder, path, file)
-	// A file without a readable id is a broken version; one of another id is another workflow.
-	if err != nil || e.ID != p.WorkflowID && e.ID != "" || e.Valid() && e.Compiled.Hash() == p.Hash {
+	if err != nil || !e.IsAnotherVersion(p.WorkflowID, p.Hash) {
 		return nil
 	}
 	name, run := typedPath(a, path), p.Run.String()
@@ -92,21 +89,3 @@ func typedPath(a *App, path string) string {
 
 // shownPath returns a path for a sentence.
 func shownPath(a *App, path string) string { return redact.Text(typedPath(a, path), nil) }
-
-// IDWarnings returns the warnings about the id of a workflow that is started: an id without a namespace,
-// or a former id (docs/design.md#workflow-ids).
-func IDWarnings(e catalog.Entry) []warning.Warning {
-	var out []warning.Warning
-	if e.NamedAs != "" {
-		out = append(out, warning.Warning{Code: warning.WorkflowAliasUsed, Message: fmt.Sprintf(
-			"%q is a former id of the workflow %s; use that.", e.NamedAs, e.ID)})
-	}
-	if e.IDStatus != "legacy" {
-		return out
-	}
-	text := fmt.Sprintf("The workflow id %q has no namespace, so that another file may use the same id.", e.ID)
-	if e.SuggestedID != "" && e.Attached == "" {
-		text += fmt.Sprintf(" Rename it to %q.", e.SuggestedID)
-	}
-	return append(out, warning.Warning{Code: warning.WorkflowIDLegacy, Message: text})
-}

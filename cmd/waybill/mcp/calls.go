@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
@@ -93,7 +94,7 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 				SourceRef: w.Ref, Goal: in.Goal,
 				Context: in.Context.Value(), Preferences: in.Preferences.Changes(), ByAgent: true,
 				Observations: gitobserver.Observe(root)})
-		answer.Warnings = append(answer.Warnings, cli.IDWarnings(w)...)
+		answer.Warnings = append(answer.Warnings, warning.OfIDs(w)...)
 		return answer, err
 	})
 }

@@ -65,7 +65,7 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 	if err != nil {
 		return out, err
 	}
-	in.named = cli.IDWarnings(w)
+	in.named = warning.OfIDs(w)
 	// root is "" outside of a repository; then there are no observations.
 	_, root, err := a.Workspace()
 	if err != nil {

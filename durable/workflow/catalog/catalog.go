@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/redact/faults"
@@ -77,6 +78,12 @@ type Entry struct {
 // Valid reports whether a run can be started from the entry's file. An id that other files
 // share does not make an entry invalid; Catalog.Find reports it.
 func (e Entry) Valid() bool { return !source.HasErrors(e.Problems) }
+
+// IsAnotherVersion reports whether the entry's file is another version of a workflow than the one with a hash. A file
+// without a readable id is a broken version; one of another id is another workflow.
+func (e Entry) IsAnotherVersion(id string, hash canon.Digest) bool {
+	return (e.ID == id || e.ID == "") && !(e.Valid() && e.Compiled.Hash() == hash)
+}
 
 // CanonicalID returns the id of an entry that was found by an alias, "" for another one.
 func (e Entry) CanonicalID() string {

@@ -41,7 +41,7 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 
 // Locate returns problems of a file that Parse has read with the places of their keys in its text.
 func Locate(name string, data []byte, found []Problem) []Problem {
-	return places.Locate(data, isJSON(name, data), found)
+	return places.Locate(data, IsJSON(name, data), found)
 }
 
 // excess is what a file holds beyond the values that are read of it.
@@ -197,7 +197,7 @@ func read(name string, data []byte, rest *excess) (canon.Value, error) {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)
 	}
 	parse, first, n := yaml.Parse, yaml.ParseFirst, yaml.CountValues
-	if isJSON(name, data) {
+	if IsJSON(name, data) {
 		parse, first, n = canon.Parse, canon.ParseFirst, canon.CountValues
 	}
 	if values := n(data); values > limits.WorkflowValuesMax {
@@ -213,9 +213,9 @@ func read(name string, data []byte, rest *excess) (canon.Value, error) {
 	return parse(data)
 }
 
-// isJSON reports the language of a file: that of its extension, or JSON for a text that begins with a
+// IsJSON reports the language of a file: that of its extension, or JSON for a text that begins with a
 // brace.
-func isJSON(name string, data []byte) bool {
+func IsJSON(name string, data []byte) bool {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{'

@@ -1,11 +1,8 @@
 package workflowtest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -13,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/places"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
@@ -63,7 +61,7 @@ func Parse(name string, data []byte, w compile.Compiled) (File, []Problem) {
 	if len(found) == 0 {
 		return f, nil
 	}
-	return File{}, placed(places.Locate(data, isJSON(name, data), found), more)
+	return File{}, placed(places.Locate(data, source.IsJSON(name, data), found), more)
 }
 
 // placed returns problems in the order of the file, in which they are.
@@ -84,17 +82,11 @@ func read(name string, data []byte) (canon.Value, error) {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)
 	}
 	parse, count := yaml.Parse, yaml.CountValues
-	if isJSON(name, data) {
+	if source.IsJSON(name, data) {
 		parse, count = canon.Parse, canon.CountValues
 	}
 	if n := count(data); n > limits.WorkflowValuesMax {
 		return canon.Value{}, fmt.Errorf("it has up to %d values, at most %d are accepted", n, limits.WorkflowValuesMax)
 	}
 	return parse(data)
-}
-
-// isJSON reports the language of a file by the extension of its name, else by its first character.
-func isJSON(name string, data []byte) bool {
-	ext, start := strings.ToLower(path.Ext(name)), bytes.TrimLeft(data, " \t\r\n")
-	return ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{'
 }
