@@ -9,6 +9,8 @@ package limits
 const (
 	// BlockersMax is the number of blockers in one report.
 	BlockersMax = 10
+	// EvidenceRefsMax is the number of outputs that one gap refers to.
+	EvidenceRefsMax = 10
 	// MessageBytesMax bounds a blocker's message.
 	MessageBytesMax = 512
 	// SuggestedFixBytesMax bounds a blocker's suggested fix.

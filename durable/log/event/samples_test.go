@@ -132,4 +132,7 @@ var samples = []struct {
 	{"session_handed_over", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1, To: "desk"}},
 	{"session_handed_over.unnamed", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 2}},
 	{"session_taken_back", noScope, event.SessionReclaimed{N: 1}},
+	{"gap_recorded.loop", atRoot, event.GapRecorded{GapID: origin.Gap(2), Reason: reason.InvariantBroken,
+		Loop: reason.LoopFact{LoopID: "l", Iteration: 2, MaxIterations: 2}, Severity: event.Critical, Summary: "s",
+		Resolution: event.Resolution{Kind: event.Unresolved}, Pointer: ptr(reason.WorkflowStep("l"))}},
 }
