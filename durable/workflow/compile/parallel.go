@@ -26,7 +26,7 @@ const (
 		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
 		"If you cannot start a separate agent, carry it out yourself."
 	// carryOut is for a workflow that disables delegation.
-	carryOut = "Carry out each task below yourself, each by itself and in this order."
+	carryOut       = "Carry out each task below yourself, each by itself and in this order."
 	combineResults = "When all results are there, put them together: name what they agree on, decide where they " +
 		"differ, and say which result each finding comes from."
 )
