@@ -56,8 +56,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	// Package about provides the commands help and completion, with errors as faults.
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(about.NewHelp(a))
-	root.SetUsageFunc(about.WriteUsage)
-	root.SetHelpFunc(about.WriteHelp)
+	about.SetHelp(a, root)
 	root.AddGroup(&cobra.Group{ID: cli.GroupRun, Title: "Run workflows:"},
 		&cobra.Group{ID: cli.GroupInspect, Title: "Inspect runs:"},
 		&cobra.Group{ID: cli.GroupMaintain, Title: "Export, maintain and clean up:"},

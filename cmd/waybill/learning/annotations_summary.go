@@ -50,7 +50,7 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 				func(p *page.Page, sum learning.FeedbackSummary) { showSummary(a, sum, p) })
 		},
 	},
-		cli.Opt(&q.WorkflowID, "workflow", "only runs of the workflow with `ID`"))
+		cli.Opt(&q.WorkflowID, "workflow ID", "only runs of the workflow with ID"))
 }
 
 // showSummary prints the sums by workflow, then a table of the runs. Workflows

@@ -94,7 +94,7 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 				startStatus)
 		},
 	},
-		cli.Opt(&at, "at", "list what is due at `TIME` (RFC 3339) instead of now"),
+		cli.Opt(&at, "at TIME", "list what is due at TIME (RFC 3339) instead of now"),
 		cli.Opt(&all, "all", "also list automations that are not due"),
 		cli.Opt(&start, "start", "start a run for each automation that is due"))
 }

@@ -78,8 +78,8 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 		},
 	},
 		// The flag may be repeated: a proposal can be learned from several runs.
-		cli.Opt(&req.FromRuns, "from-run", "record that it was learned from `RUN`; may be repeated"),
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+		cli.Opt(&req.FromRuns, "from-run RUN", "record that it was learned from RUN; may be repeated"),
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 	in.addFlags(cmd)
 	return cmd
 }

@@ -32,8 +32,8 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 				func(p *page.Page, list learning.ProposalList) { showProposals(a, list, q, p) })
 		},
 	},
-		cli.OneOf(&q.State, "state", proposal.States(), "only proposals in `STATE`"),
-		cli.OneOf(&q.Kind, "kind", proposal.Kinds(), "only proposals of `KIND`"))
+		cli.OneOf(&q.State, "state STATE", proposal.States(), "only proposals in STATE"),
+		cli.OneOf(&q.Kind, "kind KIND", proposal.Kinds(), "only proposals of KIND"))
 }
 
 // newProposalsGet returns "proposals get". The document is "proposal"

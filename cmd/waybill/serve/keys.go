@@ -65,7 +65,8 @@ the same, and the key is in the document. The scopes:
 				})
 		},
 	},
-		cli.Opt(&scopes, "scope", "what the key may do: one or more `SCOPES` with commas between; may be repeated"))
+		cli.Opt(&scopes, "scope SCOPES",
+			"what the key may do: one or more SCOPES with commas between; may be repeated"))
 	sign.AddSign(a, cmd)
 	return cmd
 }

@@ -79,8 +79,8 @@ or with one that does not count.`,
 			return verifyBundle(cmd, a, args[0], signers, signature)
 		},
 	},
-		cli.Opt(&signers, "signers", "expect the signature of a key in the file `ALLOWED_SIGNERS`"),
-		cli.Opt(&signature, "signature", "with --signers: the signature (default FILE.sig)"))
+		cli.Opt(&signers, "signers ALLOWED_SIGNERS", "expect the signature of a key in the file ALLOWED_SIGNERS"),
+		cli.Opt(&signature, "signature FILE", "with --signers: the signature (default FILE.sig)"))
 }
 
 // verifyBundle checks a bundle and, where signers names a file, its signature.

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -31,8 +32,8 @@ func NewConfig(a *cli.App) *cobra.Command {
 	// The same table validates the values, so that help and checks agree.
 	for _, row := range config.Table {
 		long += "  " + string(row.Key) + "\n"
-		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) +
-			"."} {
+		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " +
+			cmp.Or(plainValue(row.Default), "none") + "."} {
 			long += "      " + strings.ReplaceAll(page.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n"
 		}
 	}

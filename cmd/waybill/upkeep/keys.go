@@ -78,7 +78,7 @@ func newKeysRotate(a *cli.App) *cobra.Command {
 		},
 	},
 		cli.Opt(&yes, "yes", "confirm without being asked"),
-		cli.Opt(&ifCurrent, "if-current", "replace the key only if its `FINGERPRINT` is this one"))
+		cli.Opt(&ifCurrent, "if-current FINGERPRINT", "replace the key only if its FINGERPRINT is this one"))
 }
 
 // rotateKeys replaces the keys that are listed at the beginning of the call; the

@@ -73,12 +73,12 @@ func NewContinue(a *cli.App) *cobra.Command {
 			return in.send(cmd.Context(), a, in.done || in.hasOutput(cmd))
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.run, "run", "", "continue `RUN`: its id, a prefix of the id, or @last")
+	cli.WithOptions(cmd, cli.Opt(&in.run, "run RUN", "continue RUN: its id, a prefix of the id, or @last"))
 	atFlag(cmd, &in.at)
-	f.StringVar(&in.state, "state", "", "state `TOKEN` of an answer, which names the step")
-	f.StringVar(&in.ack, "ack", "", "acknowledge the step with the ack `TOKEN` of the same answer")
-	f.BoolVar(&in.done, "done", false, "with --run: acknowledge the step without notes or artifacts")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.state, "state TOKEN", "state TOKEN of an answer, which names the step"),
+		cli.Opt(&in.ack, "ack TOKEN", "acknowledge the step with the ack TOKEN of the same answer"),
+		cli.Opt(&in.done, "done", "with --run: acknowledge the step without notes or artifacts"))
 	in.given.flags(cmd)
 	return cmd
 }

@@ -3,6 +3,7 @@ package work
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 )
@@ -17,11 +18,11 @@ type preferenceInput struct {
 
 // flags adds the flags of the preferences to a command.
 func (in *preferenceInput) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&in.autonomy, "autonomy", "",
-		"autonomy `LEVEL` from this step on: guided, full_auto_stop_on_user_deps or full_auto_never_stop")
-	f.StringVar(&in.risk, "risk", "", "risk `POLICY` from this step on: conservative, balanced or aggressive")
-	f.StringVar(&in.preset, "preset", "", "set autonomy and the matching risk policy: `LEVEL` as for --autonomy")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.autonomy, "autonomy LEVEL",
+			"autonomy LEVEL from this step on: guided, full_auto_stop_on_user_deps or full_auto_never_stop"),
+		cli.Opt(&in.risk, "risk POLICY", "risk POLICY from this step on: conservative, balanced or aggressive"),
+		cli.Opt(&in.preset, "preset LEVEL", "set autonomy and the matching risk policy: LEVEL as for --autonomy"))
 }
 
 // changes returns the preferences to set. A preset sets both, so that it excludes the single

@@ -58,9 +58,9 @@ func NewResume(a *cli.App) *cobra.Command {
 				func(p *page.Page, list candidates.List) { showCandidates(a, list, p) })
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.session, "session", "", "require the session with this complete `ID` and list it first")
-	f.StringVar(&in.run, "run", "", "require the run with this complete `ID` and list it first")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.session, "session ID", "require the session with this complete ID and list it first"),
+		cli.Opt(&in.run, "run ID", "require the run with this complete ID and list it first"))
 	return cmd
 }
 

@@ -69,10 +69,11 @@ version to which a run is pinned.`,
 				func(p *page.Page) { p.Line("%s %s", w.Hash(), page.OneLine(out)) })
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "",
-		"compile by the rules of `KIND`: bundled, installed, user, project, remote or plugin")
-	cmd.Flags().StringVar(&against, "against", "", "print the difference from what the run `RUN` is pinned to")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write the exact bytes to `FILE`")
+	cli.WithOptions(cmd,
+		cli.Opt(&kind, "source-kind KIND",
+			"compile by the rules of KIND: bundled, installed, user, project, remote or plugin"),
+		cli.Opt(&against, "against RUN", "print the difference from what the run RUN is pinned to"),
+		cli.Opt(&out, "output,o FILE", "write the exact bytes to FILE"))
 	return cmd
 }
 

@@ -67,11 +67,11 @@ func newNew(a *cli.App) *cobra.Command {
 			return writeWorkflow(cmd.Context(), a, chosen, in)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.from, "from", "", "copy `FILE|ID` instead of a template")
-	f.StringVar(&in.fromRun, "from-run", "", "make a workflow, and its test, of the steps of `RUN`")
-	f.StringVar(&in.template, "template", "", "begin with template `NAME`: "+starter.Names())
-	f.StringVarP(&in.out, "output", "o", "", "create `FILE`; - is stdout (default: in .waybill/workflows)")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.from, "from FILE|ID", "copy FILE|ID instead of a template"),
+		cli.Opt(&in.fromRun, "from-run RUN", "make a workflow, and its test, of the steps of RUN"),
+		cli.Opt(&in.template, "template NAME", "begin with template NAME: "+starter.Names()),
+		cli.Opt(&in.out, "output,o FILE", "create FILE; - is stdout (default: in .waybill/workflows)"))
 	_ = cmd.RegisterFlagCompletionFunc("from-run", a.CompleteRunFlag)
 	return cmd
 }

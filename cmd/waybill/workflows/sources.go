@@ -116,7 +116,8 @@ func newAttach(a *cli.App) *cobra.Command {
 			return attach(cmd.Context(), a, sources.Folder{AtMs: a.NowMs(), Dir: folder, Name: name}, &sign)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "the `NAME` that is shown for the folder (default: the folder's name)")
+	cli.WithOptions(cmd, cli.Opt(&name, "name NAME",
+		"the NAME that is shown for the folder (default: the folder's name)"))
 	sign.AddSign(a, cmd)
 	return cmd
 }

@@ -76,8 +76,8 @@ ask for agents and leave open how. Nothing is written.`,
 			return cli.ExitWith(fault.ExitUsage)
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "",
-		"validate by the rules of `KIND`: bundled, installed, user, project, remote or plugin")
+	cli.WithOptions(cmd, cli.Opt(&kind, "source-kind KIND",
+		"validate by the rules of KIND: bundled, installed, user, project, remote or plugin"))
 	return cmd
 }
 
