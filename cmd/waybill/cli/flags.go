@@ -44,8 +44,9 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 		Opt(&c.AllowNetworkFS, "allow-network-fs",
 			"allow stores on network filesystems (unsafe with several hosts)"),
 		Opt(&c.NoColor, "no-color", "print without colors, like $NO_COLOR"),
-		Opt(&c.logLevel, "log-level LEVEL", "lowest LEVEL of diagnostics on stderr: debug, info, warn, error or off"),
-		Opt(&c.logFormat, "log-format FORMAT", "FORMAT of diagnostics: text or json"),
+		OptOf(&c.logLevel, "log-level LEVEL", []string{"debug", "info", "warn", "error", "off"},
+			"lowest LEVEL of diagnostics on stderr: debug, info, warn, error or off"),
+		OptOf(&c.logFormat, "log-format FORMAT", []string{"text", "json"}, "FORMAT of diagnostics: text or json"),
 	})
 	root.SetFlagErrorFunc(flagFault)
 	a.given = root.PersistentFlags().Changed

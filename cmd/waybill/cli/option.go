@@ -55,6 +55,20 @@ func Opt[T string | bool | int | int64 | float64 | time.Duration | []string](val
 	}
 }
 
+// OptOf is Opt for texts with known values, which complete it. The command checks them.
+func OptOf[T string | []string](value *T, name string, known []string, usage string) Option {
+	long, _, _ := strings.Cut(name, " ")
+	return func(cmd *cobra.Command, f *pflag.FlagSet) {
+		Opt(value, name, usage)(cmd, f)
+		complete(cmd, long, known)
+	}
+}
+
+// complete makes a set of words the completion of a flag.
+func complete(cmd *cobra.Command, flag string, words []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
 // OneOf is a flag whose value is a member of a closed set, or empty. It is completed from the
 // set, and any other value is a USAGE_ERROR. Dashes are accepted for
 // underscores, since the values of other flags have dashes.
@@ -109,8 +123,7 @@ type choice[T ~string] struct {
 func (c choice[T]) option(usage string) Option {
 	return func(cmd *cobra.Command, f *pflag.FlagSet) {
 		f.Var(c, c.name, usage)
-		_ = cmd.RegisterFlagCompletionFunc(c.name,
-			cobra.FixedCompletions(strings.Split(c.words(), ", "), cobra.ShellCompDirectiveNoFileComp))
+		complete(cmd, c.name, strings.Split(c.words(), ", "))
 	}
 }
 

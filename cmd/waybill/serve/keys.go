@@ -65,7 +65,7 @@ the same, and the key is in the document. The scopes:
 				})
 		},
 	},
-		cli.Opt(&scopes, "scope SCOPES",
+		cli.OptOf(&scopes, "scope SCOPES", strings.Split(page.JoinWords(httpkeys.Scopes()), ", "),
 			"what the key may do: one or more SCOPES with commas between; may be repeated"))
 	sign.AddSign(a, cmd)
 	return cmd

@@ -111,7 +111,7 @@ type runInput struct {
 
 // flags adds the flags of run to the command.
 func (in *runInput) flags(cmd *cobra.Command) {
-	cli.WithOptions(cmd, cli.Opt(&in.ref, "run ID", "continue the run ID: an id, a prefix of an id, or @last"))
+	cli.WithOptions(cmd, cli.Opt(&in.ref, "run RUN", "continue RUN: its id, a prefix of the id, or @last"))
 	atFlag(cmd, &in.at)
 	cli.WithOptions(cmd,
 		cli.Opt(&in.trust, "trust", "allow the commands of FILE or ID in this call"),

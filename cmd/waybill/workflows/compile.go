@@ -70,7 +70,7 @@ version to which a run is pinned.`,
 		},
 	}
 	cli.WithOptions(cmd,
-		cli.Opt(&kind, "source-kind KIND",
+		cli.OptOf(&kind, "source-kind KIND", kindNames(),
 			"compile by the rules of KIND: bundled, installed, user, project, remote or plugin"),
 		cli.Opt(&against, "against RUN", "print the difference from what the run RUN is pinned to"),
 		cli.Opt(&out, "output,o FILE", "write the exact bytes to FILE"))

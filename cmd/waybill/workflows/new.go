@@ -70,7 +70,7 @@ func newNew(a *cli.App) *cobra.Command {
 	cli.WithOptions(cmd,
 		cli.Opt(&in.from, "from FILE|ID", "copy FILE|ID instead of a template"),
 		cli.Opt(&in.fromRun, "from-run RUN", "make a workflow, and its test, of the steps of RUN"),
-		cli.Opt(&in.template, "template NAME", "begin with template NAME: "+starter.Names()),
+		cli.OptOf(&in.template, "template NAME", starter.NameList(), "begin with template NAME: "+starter.Names()),
 		cli.Opt(&in.out, "output,o FILE", "create FILE; - is stdout (default: in .waybill/workflows)"))
 	_ = cmd.RegisterFlagCompletionFunc("from-run", a.CompleteRunFlag)
 	return cmd
