@@ -19,11 +19,11 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 		complete cobra.CompletionFunc
 		commands []string
 	}{
-		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate", "workflows test",
-			"workflows compile"}},
-		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch", "runs logs",
-			"runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back", "deny", "fork",
-			"replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
+		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate",
+			"workflows test", "workflows compile"}},
+		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch",
+			"runs logs", "runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back",
+			"deny", "fork", "replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
 			"annotations retract"}},
 		{a.CompleteOpenRun, []string{"runs cancel"}},
 		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
@@ -57,7 +57,8 @@ func flagCompletions(a *cli.App) map[string]cobra.CompletionFunc {
 		"FILE|ID": workflows, "--workflow FILE": workflows, "--workflow ID": ids,
 		"RUN": a.CompleteRunFlag, "--run ID": a.CompleteRunIDs, "--session ID": a.CompleteSessionIDs,
 		"NODE": nodes, "--step ID": nodes,
-		"--rating N": cobra.FixedCompletions([]cobra.Completion{"1", "2", "3", "4", "5"}, cobra.ShellCompDirectiveNoFileComp),
+		"--rating N": cobra.FixedCompletions([]cobra.Completion{"1", "2", "3", "4", "5"},
+			cobra.ShellCompDirectiveNoFileComp),
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -83,21 +85,35 @@ func (a *App) CompleteOpenRun(cmd *cobra.Command, args []string, _ string) ([]co
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	isClosed := func(r views.RunSummary) bool { return r.Status != runs.InProgress && r.Status != runs.Blocked }
-	list := a.runList(cmd)
+	list := a.latestRuns(cmd, isOpen)
 	var out []cobra.Completion
-	if len(list) > 0 && !isClosed(list[0]) {
+	if len(list) > 0 && isOpen(list[0]) {
 		out = append(out, lastRun)
 	}
+	isClosed := func(r views.RunSummary) bool { return !isOpen(r) }
 	return append(out, runCompletions(slices.DeleteFunc(list, isClosed))...), cobra.ShellCompDirectiveNoFileComp
 }
+
+// isOpen reports that a run accepts steps, and can be cancelled.
+func isOpen(r views.RunSummary) bool { return r.Status == runs.InProgress || r.Status == runs.Blocked }
+
+// isRun accepts every run.
+func isRun(views.RunSummary) bool { return true }
 
 // lastRun completes the latest run.
 const lastRun = cobra.Completion("@last\tthe latest run")
 
-// runList returns the runs of the store, the latest first. It does not create a store.
-func (a *App) runList(cmd *cobra.Command) []views.RunSummary {
-	return asked(a, cmd, func(ctx context.Context, o *Store) (views.RunList, error) { return o.Runs(ctx) }).Runs
+// latestRuns returns runs of the store, the latest first, until completionsMax are wanted. It does not create
+// a store. The times of files order the sessions, since a store may have more than can be read in time.
+func (a *App) latestRuns(cmd *cobra.Command, wanted func(views.RunSummary) bool) []views.RunSummary {
+	return asked(a, cmd, func(ctx context.Context, o *Store) ([]views.RunSummary, error) {
+		times, err := sessiontimes.New(o.Dir).LatestFirst(ctx)
+		var sessions []id.Session
+		for _, at := range times {
+			sessions = append(sessions, at.Session)
+		}
+		return views.LatestRuns(ctx, o.Views, sessions, completionsMax, wanted), err
+	})
 }
 
 // runCompletions returns the short ids of runs, described by status and title.
@@ -111,7 +127,8 @@ func runCompletions(list []views.RunSummary) (out []cobra.Completion) {
 
 // completeRuns returns the completions of CompleteRunArg and CompleteRunFlag.
 func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return append([]cobra.Completion{lastRun}, runCompletions(a.runList(cmd))...), cobra.ShellCompDirectiveNoFileComp
+	out := []cobra.Completion{lastRun}
+	return append(out, runCompletions(a.latestRuns(cmd, isRun))...), cobra.ShellCompDirectiveNoFileComp
 }
 
 // CompleteRunIDs completes the value of a flag that takes the complete id of a run.
@@ -120,14 +137,15 @@ func (a *App) CompleteRunIDs(cmd *cobra.Command, _ []string, _ string) ([]cobra.
 }
 
 // CompleteSessionIDs completes the value of a flag that takes the complete id of a session.
-func (a *App) CompleteSessionIDs(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *App) CompleteSessionIDs(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	return a.completeIDs(cmd, func(r views.RunSummary) string { return r.SessionID.String() })
 }
 
 // completeIDs completes ids of the latest runs, described by status and title.
 func (a *App) completeIDs(cmd *cobra.Command, of func(views.RunSummary) string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
-	list := a.runList(cmd)
+	list := a.latestRuns(cmd, isRun)
 	var out []cobra.Completion
 	for _, r := range list[:min(len(list), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(of(r), render.Status(r.Status)+": "+page.OneLine(r.Title)))
@@ -199,14 +217,17 @@ func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]
 
 // CompleteSettings completes KEY with the keys of the configuration, and VALUE with the values of a key that
 // has a closed set of them.
-func CompleteSettings(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func CompleteSettings(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var out []cobra.Completion
 	switch len(args) {
 	case 0:
 		for _, row := range config.Table {
 			out = append(out, cobra.CompletionWithDesc(string(row.Key), row.Want))
 		}
-	case 1:
+	case 1: // of config get, there is no second argument
+		if cmd.Args(cmd, []string{args[0], ""}) != nil {
+			break
+		}
 		for _, word := range config.Words(config.Key(args[0])) {
 			out = append(out, word)
 		}

@@ -43,8 +43,8 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 		Use:   "create FILE",
 		Short: "Propose an artifact for review",
 		Long:  proposalsCreateLong,
-		Example: "  waybill proposals create ./release.yaml --title \"Test first\" --rationale \"Two runs failed late.\" " +
-			"--from-run @last\n  waybill proposals create - --json",
+		Example: "  waybill proposals create ./ship.yaml --title Test --rationale \"It fails late\"\n" +
+			"  waybill proposals create - --from-run @last --json < proposal.json",
 		Args: cli.Exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Contains(req.FromRuns, "") {

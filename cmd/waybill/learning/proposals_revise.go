@@ -40,7 +40,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 		Short: "Revise a proposal and void its approvals",
 		Long:  proposalsReviseLong,
 		Example: "  waybill proposals revise q4yplb --title \"Test before the release\"\n" +
-			"  waybill proposals revise q4yplb ./release.yaml --reason \"The check comes first\"",
+			"  waybill proposals revise q4yplb ./release.yaml --reason \"Check first\"",
 		Args: cli.AtLeast(1, "ID", "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			patch := canon.OfMembers()

@@ -42,8 +42,8 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 		GroupID: cli.GroupRun,
 		Short:   "Record intermediate results of the pending step",
 		Long:    checkpointLong,
-		Example: `  waybill checkpoint --run @last --notes "Half of the files are read; next: the parser"
-  waybill checkpoint --state st.v1.… --token chk.v1.… --notes-file progress.md --json`,
+		Example: `  waybill checkpoint --run @last --notes "Half is read; next: the parser"
+  waybill checkpoint --state st.v1.… --token chk.v1.… --notes-file n.md --json`,
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

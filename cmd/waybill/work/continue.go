@@ -62,7 +62,7 @@ func NewContinue(a *cli.App) *cobra.Command {
 		Long:    continueLong,
 		Example: `  waybill continue --run @last
   waybill continue --run @last --notes "Searched twice as fast, see the numbers"
-  waybill continue --run k3j2a7 --notes-file notes.md --artifact result.json --set risk=low
+  waybill continue --run k3j2a7 --artifact result.json --set risk=low
   waybill continue --run @last --at plan --notes "Another way"
   waybill continue --state st.v1.… --ack ack.v1.… --notes "Done" --json`,
 		Args: cli.None(),

@@ -32,7 +32,7 @@ to which runs are pinned. With -o, write its exact bytes to a file; their SHA-25
 workflow hash. An existing file is overwritten. With --against, print how it differs from the
 version to which a run is pinned.`,
 		Example: "  waybill workflows compile wr.demo\n" +
-			"  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json\n" +
+			"  waybill workflows compile ./ship.yaml -o ship.json && sha256sum ship.json\n" +
 			"  waybill workflows compile ./release.yaml --against @last",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {

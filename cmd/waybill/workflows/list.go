@@ -25,8 +25,8 @@ func newList(a *cli.App) *cobra.Command {
 that are invalid, or whose id is also used by another file, are listed with the reason.
 An installed workflow is listed with the file that it replaced ("replaces").
 JSON contains at most three problems per workflow; 'workflows validate' lists all.`,
-		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | " +
-			"select(.valid) | .workflowId'",
+		Example: "  waybill workflows list\n" +
+			"  waybill workflows list --json | jq -r '.data.workflows[].workflowId'",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Catalog(cmd.Context())

@@ -51,7 +51,7 @@ func newNew(a *cli.App) *cobra.Command {
 		Short: "Create a workflow file to edit",
 		Long:  newLong,
 		Example: "  waybill workflows new team.release --template release\n" +
-			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml\n" +
+			"  waybill workflows new team.checklist --from wr.change_checklist -o list.yaml\n" +
 			"  waybill workflows new team.again --from-run @last",
 		Args: cli.AtMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
