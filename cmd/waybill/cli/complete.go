@@ -228,9 +228,7 @@ func CompleteSettings(cmd *cobra.Command, args []string, _ string) ([]cobra.Comp
 		if cmd.Args(cmd, []string{args[0], ""}) != nil {
 			break
 		}
-		for _, word := range config.Words(config.Key(args[0])) {
-			out = append(out, word)
-		}
+		out = append(out, config.Words(config.Key(args[0]))...)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
