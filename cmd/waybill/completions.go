@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 )
@@ -25,7 +24,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 			"runs logs", "runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back",
 			"deny", "fork", "replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
 			"annotations retract"}},
-		{a.CompleteOpenRun, []string{"runs cancel"}},
+		{cli.CompleteOpenRun(a), []string{"runs cancel"}},
 		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
 			"proposals reject", "proposals archive", "proposals rollback"}},
 		{cli.CompleteSettings, []string{"config get", "config set"}},
@@ -38,7 +37,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 			}
 		}
 	}
-	completeFlags(root, flagCompletions(a))
+	cli.CompleteFlags(root, flagCompletions(a))
 }
 
 // flagCompletions returns the completion of flags by the name of their value in the help, and by the name of
@@ -55,26 +54,9 @@ func flagCompletions(a *cli.App) map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{
 		"FILE": cli.CompleteFiles, "ALLOWED_SIGNERS": cli.CompleteFiles, "DIR": cli.CompleteDirs,
 		"FILE|ID": workflows, "--workflow FILE": workflows, "--workflow ID": ids,
-		"RUN": a.CompleteRunFlag, "--run ID": a.CompleteRunIDs, "--session ID": a.CompleteSessionIDs,
+		"RUN": a.CompleteRunFlag, "--run ID": cli.CompleteRunIDs(a), "--session ID": cli.CompleteSessionIDs(a),
 		"NODE": nodes, "--step ID": nodes,
 		"--rating N": cobra.FixedCompletions([]cobra.Completion{"1", "2", "3", "4", "5"},
 			cobra.ShellCompDirectiveNoFileComp),
-	}
-}
-
-// completeFlags sets the completion of the flags of a command and of those below it that have none.
-func completeFlags(cmd *cobra.Command, known map[string]cobra.CompletionFunc) {
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		value, _ := pflag.UnquoteUsage(f)
-		complete := known["--"+f.Name+" "+value]
-		if complete == nil {
-			complete = known[value]
-		}
-		if complete != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // has none but for closed sets
-		}
-	})
-	for _, sub := range cmd.Commands() {
-		completeFlags(sub, known)
 	}
 }

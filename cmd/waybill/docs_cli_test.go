@@ -65,7 +65,7 @@ func commandIndex(root *cobra.Command) string {
 		}
 	}
 	fmt.Fprintf(&b, "\n## Flags of every command\n\n```text\n%s```\n\n",
-		about.FlagList(root.PersistentFlags(), page.HelpColumns))
+		cli.FlagList(root.PersistentFlags(), page.HelpColumns))
 	return b.String()
 }
 

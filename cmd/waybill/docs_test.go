@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/waybill/waybill/cmd/waybill/about"
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
@@ -55,7 +54,7 @@ func ownFlags(cmd *cobra.Command) string {
 			own.AddFlag(f)
 		}
 	})
-	return about.FlagList(own, page.HelpColumns)
+	return cli.FlagList(own, page.HelpColumns)
 }
 
 // answers are the kinds of document that commands give.

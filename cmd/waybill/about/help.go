@@ -28,7 +28,7 @@ func NewHelp(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == topicFlags {
 				_, err := cmd.OutOrStdout().Write([]byte("Flags of every command:\n" +
-					FlagList(cmd.Root().PersistentFlags(), columns(a))))
+					cli.FlagList(cmd.Root().PersistentFlags(), columns(a))))
 				return err
 			}
 			// Find returns the deepest command and the words that it did not use.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -43,7 +42,7 @@ func helpOf(cmd *cobra.Command, width int) string {
 	}
 	commandGroups(&b, cmd, width)
 	if cmd.HasAvailableLocalFlags() {
-		fmt.Fprintf(&b, "\nFlags:\n%s", FlagList(cmd.LocalFlags(), width))
+		fmt.Fprintf(&b, "\nFlags:\n%s", cli.FlagList(cmd.LocalFlags(), width))
 	}
 	if cmd.HasParent() {
 		fmt.Fprintf(&b, "\n%s\n", page.Wrap(commonFlags, width))
@@ -54,45 +53,6 @@ func helpOf(cmd *cobra.Command, width int) string {
 	}
 	if guide := GuidePage(cmd); guide != "" {
 		fmt.Fprintf(&b, "\nGuide: %s\n", guide)
-	}
-	return b.String()
-}
-
-// FlagList lists flags for a width in columns: their names, the name of the value, the description and the
-// default, unless that is off, none or 0.
-func FlagList(flags *pflag.FlagSet, width int) string {
-	var terms, texts []string
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		value, text := pflag.UnquoteUsage(f)
-		term := "      --" + f.Name
-		if f.Shorthand != "" {
-			term = "  -" + f.Shorthand + ", --" + f.Name
-		}
-		if value != "" {
-			term += " " + value
-		}
-		switch f.DefValue {
-		case "", "false", "0", "0s", "[]":
-		default:
-			text += " (default " + f.DefValue + ")"
-		}
-		terms, texts = append(terms, term), append(texts, text)
-	})
-	return list(terms, texts, "   ", width)
-}
-
-// list writes terms with their descriptions, behind the longest term and a gap.
-func list(terms, texts []string, gap string, width int) string {
-	column := 0
-	for _, term := range terms {
-		column = max(column, page.TextWidth(term)+len(gap))
-	}
-	var b strings.Builder
-	for i, term := range terms {
-		b.WriteString(page.Term(term, column, texts[i], width) + "\n")
 	}
 	return b.String()
 }
@@ -133,5 +93,5 @@ func commandList(cmd *cobra.Command, group string, width int) string {
 			texts = append(texts, sub.Short)
 		}
 	}
-	return list(terms, texts, "  ", width)
+	return cli.TermList(terms, texts, "  ", width)
 }

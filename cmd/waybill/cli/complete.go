@@ -78,20 +78,21 @@ func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cob
 	return a.completeRuns(cmd)
 }
 
-// CompleteOpenRun completes RUN as the first argument with runs that can be cancelled. @last is among them if
-// the latest run is one.
-func (a *App) CompleteOpenRun(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
-	cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// CompleteOpenRun returns the completion of RUN as the first argument with runs that can be cancelled. @last is
+// among them if the latest run is one.
+func CompleteOpenRun(a *App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list := latestRuns(a, cmd, isOpen)
+		var out []cobra.Completion
+		if len(list) > 0 && isOpen(list[0]) {
+			out = append(out, lastRun)
+		}
+		isClosed := func(r views.RunSummary) bool { return !isOpen(r) }
+		return append(out, runCompletions(slices.DeleteFunc(list, isClosed))...), cobra.ShellCompDirectiveNoFileComp
 	}
-	list := a.latestRuns(cmd, isOpen)
-	var out []cobra.Completion
-	if len(list) > 0 && isOpen(list[0]) {
-		out = append(out, lastRun)
-	}
-	isClosed := func(r views.RunSummary) bool { return !isOpen(r) }
-	return append(out, runCompletions(slices.DeleteFunc(list, isClosed))...), cobra.ShellCompDirectiveNoFileComp
 }
 
 // isOpen reports that a run accepts steps, and can be cancelled.
@@ -105,7 +106,7 @@ const lastRun = cobra.Completion("@last\tthe latest run")
 
 // latestRuns returns runs of the store, the latest first, until completionsMax are wanted. It does not create
 // a store. The times of files order the sessions, since a store may have more than can be read in time.
-func (a *App) latestRuns(cmd *cobra.Command, wanted func(views.RunSummary) bool) []views.RunSummary {
+func latestRuns(a *App, cmd *cobra.Command, wanted func(views.RunSummary) bool) []views.RunSummary {
 	return asked(a, cmd, func(ctx context.Context, o *Store) ([]views.RunSummary, error) {
 		times, err := sessiontimes.New(o.Dir).LatestFirst(ctx)
 		var sessions []id.Session
@@ -119,8 +120,7 @@ func (a *App) latestRuns(cmd *cobra.Command, wanted func(views.RunSummary) bool)
 // runCompletions returns the short ids of runs, described by status and title.
 func runCompletions(list []views.RunSummary) (out []cobra.Completion) {
 	for _, r := range list[:min(len(list), completionsMax)] {
-		out = append(out, cobra.CompletionWithDesc(page.ShortRun(r.RunID), render.Status(r.Status)+": "+
-			page.OneLine(r.Title)))
+		out = append(out, cobra.CompletionWithDesc(page.ShortRun(r.RunID), describe(r)))
 	}
 	return out
 }
@@ -128,29 +128,34 @@ func runCompletions(list []views.RunSummary) (out []cobra.Completion) {
 // completeRuns returns the completions of CompleteRunArg and CompleteRunFlag.
 func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
 	out := []cobra.Completion{lastRun}
-	return append(out, runCompletions(a.latestRuns(cmd, isRun))...), cobra.ShellCompDirectiveNoFileComp
+	return append(out, runCompletions(latestRuns(a, cmd, isRun))...), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteRunIDs completes the value of a flag that takes the complete id of a run.
-func (a *App) CompleteRunIDs(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.completeIDs(cmd, func(r views.RunSummary) string { return r.RunID.String() })
+// CompleteRunIDs returns the completion of a flag that takes the complete id of a run.
+func CompleteRunIDs(a *App) cobra.CompletionFunc {
+	return completeIDs(a, func(r views.RunSummary) string { return r.RunID.String() })
 }
 
-// CompleteSessionIDs completes the value of a flag that takes the complete id of a session.
-func (a *App) CompleteSessionIDs(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion,
-	cobra.ShellCompDirective) {
-	return a.completeIDs(cmd, func(r views.RunSummary) string { return r.SessionID.String() })
+// CompleteSessionIDs returns the completion of a flag that takes the complete id of a session.
+func CompleteSessionIDs(a *App) cobra.CompletionFunc {
+	return completeIDs(a, func(r views.RunSummary) string { return r.SessionID.String() })
 }
 
-// completeIDs completes ids of the latest runs, described by status and title.
-func (a *App) completeIDs(cmd *cobra.Command, of func(views.RunSummary) string) ([]cobra.Completion,
-	cobra.ShellCompDirective) {
-	list := a.latestRuns(cmd, isRun)
-	var out []cobra.Completion
-	for _, r := range list[:min(len(list), completionsMax)] {
-		out = append(out, cobra.CompletionWithDesc(of(r), render.Status(r.Status)+": "+page.OneLine(r.Title)))
+// completeIDs returns the completion with ids of the latest runs, described by status and title.
+func completeIDs(a *App, of func(views.RunSummary) string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		list := latestRuns(a, cmd, isRun)
+		var out []cobra.Completion
+		for _, r := range list[:min(len(list), completionsMax)] {
+			out = append(out, cobra.CompletionWithDesc(of(r), describe(r)))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
 	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// describe returns the status and the title of a run.
+func describe(r views.RunSummary) string {
+	return render.Status(r.Status) + ": " + page.OneLine(r.Title)
 }
 
 // CompleteRunFlag completes the value of a flag that names a run.

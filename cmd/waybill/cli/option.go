@@ -84,7 +84,7 @@ func ManyOf[T ~string](values *[]T, name string, all []T, usage string) Option {
 }
 
 // nameValue sets the help's name of a flag's value. Without one, a switch, it does nothing. pflag can
-// take that name from backquotes in the usage as well, where it cannot be told from quoted text.
+// take that name from backquotes in the usage as well, where quoted text would become it.
 func nameValue(f *pflag.FlagSet, flag, name string) {
 	at := f.Lookup(flag)
 	list, isList := at.Value.(pflag.SliceValue)
