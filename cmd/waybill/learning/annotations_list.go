@@ -21,6 +21,7 @@ import (
 // the usage.
 const annotationsListLong = `List the annotations of a run, oldest first: time, author, signal, and the part of the
 run that each is for. --history includes superseded and retracted annotations.
+Nothing is changed.
 
 In a pipe and with --json, ids are complete. In a pipe, text that people wrote is
 enclosed in <UNTRUSTED> and </UNTRUSTED>, since a program may read it. Annotations that

@@ -38,7 +38,7 @@ func NewAutomations(a *cli.App) *cobra.Command {
 // usage.
 const automationsDueLong = `List the installed automations that are due: the schedule has fired since it was
 installed, and no run was started for that time. Several missed times are due once, as
-the latest of them.
+the latest of them. Without --start nothing is changed.
 
 --start starts a run for each. Concurrent calls start one run per scheduled time. The
 runs are left at their first step, for a performer to continue. The exit status is 1 if

@@ -48,7 +48,7 @@ func newConfigGet(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "get [KEY]",
 		Short:   "Show one or all keys of the configuration",
-		Long:    "Print the value of a key. Without KEY, list all keys with their values and meanings.",
+		Long:    "Print the value of a key. Without KEY, list all keys with their values and meanings. Nothing is changed.",
 		Example: "  waybill config get\n  waybill config get lockWaitMs",
 		Args:    cli.AtMost("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,7 +29,7 @@ func newKeysList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "Show the fingerprints of the keys",
-		Long:    "Show the fingerprints of the current and the previous key, or why no key can be used.",
+		Long:    "Show the fingerprints of the current and the previous key, or why no key can be used. Nothing is changed.",
 		Example: "  waybill keys list\n  waybill keys list --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
