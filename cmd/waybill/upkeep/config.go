@@ -46,9 +46,10 @@ func NewConfig(a *cli.App) *cobra.Command {
 // list in both cases. An unknown key is an error.
 func newConfigGet(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:     "get [KEY]",
-		Short:   "Show one or all keys of the configuration",
-		Long:    "Print the value of a key. Without KEY, list all keys with their values and meanings. Nothing is changed.",
+		Use:   "get [KEY]",
+		Short: "Show one or all keys of the configuration",
+		Long: "Print the value of a key. Without KEY, list all keys with their values and meanings.\n" +
+			"Nothing is changed.",
 		Example: "  waybill config get\n  waybill config get lockWaitMs",
 		Args:    cli.AtMost("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
