@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +82,11 @@ func (c completing) tree() string {
 var openValues = strings.Fields("TEXT N TIME DURATION CURSOR TOKEN K=V KEY LABEL REF DIGEST HOST:PORT FINGERPRINT SHARE " +
 	"EVENT ANNOTATION NAME")
 
-// flagLines returns a command line for each flag that takes a value, which ends before the value.
+// alternatives matches a text that lists the values of a closed set.
+var alternatives = regexp.MustCompile(`\b[a-z_-]+(?:, [a-z_-]+)* or [a-z_-]+$`)
+
+// flagLines returns a command line for each flag that takes a value, which ends before the value, and the name of
+// the value. The name is SET if the text of the flag lists the values.
 func flagLines() (lines [][]string, values []string) {
 	root := newRoot(&cli.App{})
 	walk(root, func(cmd *cobra.Command) {
@@ -96,7 +101,10 @@ func flagLines() (lines [][]string, values []string) {
 			case !hasRun && strings.Contains(cmd.Use, " RUN"):
 				line = append(line, "@last")
 			}
-			value, _ := pflag.UnquoteUsage(f)
+			value, text := pflag.UnquoteUsage(f)
+			if _, list, ok := strings.Cut(text, ": "); ok && alternatives.FindString(list) == list {
+				value = "SET"
+			}
 			lines, values = append(lines, append(line, "--"+f.Name, "")), append(values, value)
 		})
 	})
@@ -114,7 +122,6 @@ func TestEveryFlagCompletes(t *testing.T) {
 	for i, line := range lines {
 		words, directive := c.complete(line...)
 		isRating := line[len(line)-2] == "--rating"
-		isTemplate := line[len(line)-2] == "--template"
 		want := ":4"
 		switch values[i] {
 		case "FILE", "ALLOWED_SIGNERS", "FILE|ID":
@@ -125,7 +132,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 		if directive != want {
 			t.Errorf("%q: directive %s, want %s", line, directive, want)
 		}
-		isOpen := slices.Contains(openValues, values[i]) && !isRating && !isTemplate
+		isOpen := slices.Contains(openValues, values[i]) && !isRating
 		if want == ":4" && isOpen != (len(words) == 0) {
 			t.Errorf("%q %s completes to %q", line, values[i], words)
 		}
