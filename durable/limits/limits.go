@@ -39,6 +39,10 @@ const (
 	TraceRefsMax = 10
 	// ShortStringMax bounds a short_string observation.
 	ShortStringMax = 80
+	// ObservedValuesMax is the number of branches, and of commits, that an attempt adds to at most in the log of a
+	// session: the fold of a session holds all of them, and a run that is advanced after each of thousands of
+	// commits must not grow it.
+	ObservedValuesMax = 256
 	// PathMax bounds a path observation and a workflow's source path.
 	PathMax = 512
 	// ContextBytesMax bounds context, each delta and the merged result, as RFC 8785 bytes

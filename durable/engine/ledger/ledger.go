@@ -47,6 +47,9 @@ type Caller struct {
 	AtMs int64
 	// Account is the account that the process runs as; zero where the platform has none.
 	Account config.Account
+	// Observe returns what the process sees of its workspace now; nil: nothing. An attempt records what of it
+	// is new (docs/design.md#observations).
+	Observe func() []event.ObservationRecorded
 	// Consents obtains a person's signature where the store requires one; nil: the caller brings none.
 	Consents Consents
 	// Signer is who signed the consent that the call brings; zero until it was checked.

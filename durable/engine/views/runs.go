@@ -131,7 +131,7 @@ func (o *Views) runs(ctx context.Context, text bool) (RunList, error) {
 					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
-			row.Branch = fold.Observations["git_branch"].Value
+			row.Branch, row.searched.branches = fold.Observations["git_branch"].Value, fold.Observed("git_branch")
 			sums := tally.Of(runID)
 			row.Annotations = countsOf(sums, tallyErr == nil && whole)
 			if text {
