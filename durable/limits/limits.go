@@ -92,6 +92,9 @@ const (
 	ImportRunsShownMax = 100
 	// ResumeQueryBytesMax bounds a resume query: the words that a user remembers.
 	ResumeQueryBytesMax = 4096
+	// ResumeWholeNotesBytesMax bounds the whole texts of long notes that one resume reads: 64 MiB are searched in about
+	// a second.
+	ResumeWholeNotesBytesMax = 64 << 20
 	// ResumeSnippetBytesMax bounds one candidate's snippet (docs/design.md#resume-ranking).
 	ResumeSnippetBytesMax = 2048
 )

@@ -217,6 +217,7 @@ func engineEnums() []enum {
 			redrive.Close, redrive.Turn, redrive.HandOver, redrive.Reclaim, redrive.Unknown),
 		enumOf(resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
 			resume.MatchedNotes, resume.MatchedWorkflowID, resume.RecencyFallback),
+		enumOf(resume.InTitle, resume.InGoal, resume.InNotes, resume.InCheckpoint),
 	}
 }
 
