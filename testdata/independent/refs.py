@@ -330,8 +330,10 @@ class References:
                     form == "approval" and letter != "Z" and e.id("scope", "nodeId") != first.id("scope", "nodeId")):
                 self.find("segment_order", "it names another node", e)
             if form in ("advanced", "blocked"):
-                if letter not in "NEC" and e.id("scope", "nodeId") != first.id("scope", "nodeId"):
+                if letter not in "NECB" and e.id("scope", "nodeId") != first.id("scope", "nodeId"):
                     self.find("segment_order", "it names another node than was attempted", e)
+                if letter == "B" and e.get("scope") is not None:
+                    self.find("segment_order", "it has a scope", e)
                 if letter == "C":
                     names.add((e.id("data", "nodeId"), e.text("data", "source")))
         to = first.id("data", "outcome", "toNodeId") if form == "advanced" else first.id("scope", "nodeId")

@@ -45,7 +45,7 @@ func (f *search) read(ctx context.Context, s id.Session) (*runs.Fold, *runs.Note
 		v, err := h.ReadSaved(ctx)
 		return h.Fold, notes, v, err
 	}
-	fold, v, err := f.o.answers.ReadEach(ctx, s, func() func(event.Event) {
+	fold, v, err := session.ReadEach(ctx, f.o.answers.Reader, s, func() func(event.Event) {
 		notes = runs.NewNotesFold(f.m.Words)
 		return notes.Visit
 	})
@@ -154,7 +154,7 @@ func (f *search) show(ctx context.Context, r resume.Ranked, c *Candidate) error 
 
 // text reads notes again, whole.
 func (f *search) text(ctx context.Context, s id.Session, n note) (text string, err error) {
-	_, _, err = f.o.answers.ReadEach(ctx, s, func() func(event.Event) {
+	_, _, err = session.ReadEach(ctx, f.o.answers.Reader, s, func() func(event.Event) {
 		last := ""
 		notes := runs.NewNotesFold(func(text string) struct{} { last = text; return struct{}{} })
 		return func(e event.Event) {

@@ -127,7 +127,7 @@ const (
 	notes   = `{"notesRequired":true}`
 )
 
-// TestEachKindWaits: one run that waits for each reason, since the event that made it wait, whatever is recorded in
+// TestEachKindWaits: one run that waits for each reason, since the event that made it wait, also when more is recorded in
 // the run after it.
 func TestEachKindWaits(t *testing.T) {
 	t.Parallel()
@@ -231,7 +231,7 @@ func TestImportedRunsWaitWhereTheyCameFrom(t *testing.T) {
 }
 
 // TestPagesOfTheInbox: the one that waits longest first; a page ends where the limit says, and the next one begins behind
-// it, whatever was done in between.
+// it, also if items were added in between.
 func TestPagesOfTheInbox(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -203,21 +203,21 @@ func (h *History) PrefixOf(ctx context.Context, index int64) (*History, error) {
 // ReadWindowed reads a whole session into a fold with at most about
 // foldNodesMax nodes, so that a list of all runs needs little memory.
 func (r *Reader) ReadWindowed(ctx context.Context, s id.Session) (*runs.Fold, manifest.Verdict, error) {
-	return r.readWindowed(ctx, s, func() func(event.Event) { return func(event.Event) {} })
+	return readWindowed(ctx, r, s, func() func(event.Event) { return func(event.Event) {} })
 }
 
 // ReadEach is ReadWindowed that also passes each event to what begin returns. If
 // the log has to be read again, begin is called again. A log that lost its tail
 // is reported as by ReadSaved.
-func (r *Reader) ReadEach(ctx context.Context, s id.Session, begin func() func(event.Event)) (*runs.Fold,
+func ReadEach(ctx context.Context, r *Reader, s id.Session, begin func() func(event.Event)) (*runs.Fold,
 	manifest.Verdict, error) {
 	claimed, _ := r.Brief(ctx, s, r.HeadKey(ctx))
-	fold, v, err := r.readWindowed(ctx, s, begin)
+	fold, v, err := readWindowed(ctx, r, s, begin)
 	return fold, LostTail(manifest.SessionEvents(s), v, claimed.Head), err
 }
 
 // readWindowed is ReadEach, without the check of the log's tail.
-func (r *Reader) readWindowed(ctx context.Context, s id.Session, begin func() func(event.Event)) (*runs.Fold,
+func readWindowed(ctx context.Context, r *Reader, s id.Session, begin func() func(event.Event)) (*runs.Fold,
 	manifest.Verdict, error) {
 	fold := runs.NewFold()
 	read := func(nodesMax int) (manifest.Verdict, error) {

@@ -100,8 +100,8 @@ type Ranked struct {
 	Why          []Reason
 	Place        *Place
 
-	// said is the strongest reason that the words of the query gave.
-	said Reason
+	// byWords is the strongest reason that the words of the query gave.
+	byWords Reason
 }
 
 // Matcher is a query prepared for comparison with many candidates.
@@ -143,12 +143,12 @@ func (m Matcher) texts(c Candidate) Words {
 func (m Matcher) Match(c Candidate) Ranked {
 	r := Ranked{Session: c.Session, Run: c.Run, WorkflowID: c.WorkflowID, WorkflowName: c.WorkflowName, Goal: c.Goal,
 		LastAtMs: c.LastAtMs, LastIndex: c.LastIndex}
-	add := func(observed, said bool, reason Reason) {
-		if observed || said {
+	add := func(observed, byWords bool, reason Reason) {
+		if observed || byWords {
 			r.Why = append(r.Why, reason)
 		}
-		if said && r.said == "" {
-			r.said = reason
+		if byWords && r.byWords == "" {
+			r.byWords = reason
 		}
 	}
 	q, texts := m.query, m.texts(c)
@@ -207,15 +207,15 @@ func Sort(all []Ranked) {
 	slices.SortFunc(all, func(a, b Ranked) int {
 		return cmp.Or(
 			cmp.Compare(tierOf(a.Why[0]), tierOf(b.Why[0])),
-			cmp.Compare(saidRank(a.said), saidRank(b.said)),
+			cmp.Compare(wordsTier(a.byWords), wordsTier(b.byWords)),
 			cmp.Compare(b.LastAtMs, a.LastAtMs),
 			cmp.Compare(b.LastIndex, a.LastIndex),
 			cmp.Compare(a.Session.String(), b.Session.String()),
 			cmp.Compare(a.Run.String(), b.Run.String()))
 	})
-	isSaid := func(r Ranked) bool { return r.said != "" }
-	if last := limits.ResumeCandidatesMax - 1; !slices.ContainsFunc(all[:min(len(all), last+1)], isSaid) {
-		if best := slices.IndexFunc(all, isSaid); best > last {
+	hasWords := func(r Ranked) bool { return r.byWords != "" }
+	if last := limits.ResumeCandidatesMax - 1; !slices.ContainsFunc(all[:min(len(all), last+1)], hasWords) {
+		if best := slices.IndexFunc(all, hasWords); best > last {
 			r := all[best]
 			copy(all[last+1:best+1], all[last:best])
 			all[last] = r
@@ -223,8 +223,8 @@ func Sort(all []Ranked) {
 	}
 }
 
-// saidRank is the tier of a reason that words gave, behind all of them without one.
-func saidRank(r Reason) int {
+// wordsTier is the tier of a reason that words gave, behind all of them without one.
+func wordsTier(r Reason) int {
 	if r == "" {
 		return len(Reasons())
 	}
