@@ -58,7 +58,9 @@ func TestAnAgentFindsARunByItsFirstStep(t *testing.T) {
 	c = p.agent()
 	first := func(query string) (found foundRun) {
 		t.Helper()
-		var doc struct{ Data struct{ Candidates []foundRun } }
+		var doc struct {
+			Data struct{ Candidates []foundRun }
+		}
 		answer := c.tool("resume_session", map[string]any{"query": query})
 		if err := json.Unmarshal([]byte(answer.raw), &doc); err != nil || len(doc.Data.Candidates) != 5 {
 			t.Fatalf("%v: %s", err, answer.raw)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/about"
@@ -31,7 +33,8 @@ $WAYBILL_HOME/local, $XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/loca
 // Called without a command, the program prints its help; with --json that is a USAGE_ERROR,
 // since a program that parses stdout needs a document.
 func newRoot(a *cli.App) *cobra.Command {
-	root := &cobra.Command{
+	var version bool
+	root := cli.WithOptions(&cobra.Command{
 		Use:           "waybill",
 		Short:         "Run workflows and record every fact about them",
 		Long:          rootLong,
@@ -40,13 +43,16 @@ func newRoot(a *cli.App) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cli.Subcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if a.Flags.JSON {
+			switch {
+			case version:
+				return about.PrintVersion(a)
+			case a.Flags.JSON:
 				return cli.MissingSubcommand(cmd)
 			}
 			return cmd.Help()
 		},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.Begin(cmd) },
-	}
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return a.Begin(cmd, args) },
+	}, cli.Opt(&version, "version", "print the version, as 'waybill version' does"))
 	// Cobra defaults to the streams of the process; tests and --json need those of the App.
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -70,5 +76,22 @@ func newRoot(a *cli.App) *cobra.Command {
 		upkeep.NewConfig(a), serve.New(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
 		about.NewVersion(a))
 	setCompletions(a, root)
+	setCreating(root)
 	return root
+}
+
+// setCreating annotates the commands that create the store if it does not exist, and doctor, which reports that it does
+// not. All are in one list, so that a missing one is easy to notice.
+func setCreating(root *cobra.Command) {
+	for _, path := range []string{"run", "start", "fork", "import", "config set", "proposals create", "trust",
+		"mcp", "serve", "serve keys add", "guard hook", "doctor", "workflows attach", "workflows detach"} {
+		cmd, rest, err := root.Find(strings.Fields(path))
+		if err != nil || len(rest) > 0 {
+			panic("no command " + path) // a bug in this list
+		}
+		if cmd.Annotations == nil {
+			cmd.Annotations = map[string]string{}
+		}
+		cmd.Annotations[cli.MayCreate] = "yes"
+	}
 }

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -485,3 +486,7 @@ func hasUpper(s string) bool {
 	}
 	return false
 }
+
+// WithoutBOM returns a text of a file without the byte order mark that some editors put before UTF-8. Files that
+// people write are read with it; stored and signed bytes never have one.
+func WithoutBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }

@@ -300,7 +300,7 @@ var Table = []Row{
 	{AnnotationNotFound, ExitNotFound, never, "The run has no such annotation.",
 		Suggest("See %s.", Command{"annotations", "list", "RUN"})},
 	{TargetNotFound, ExitNotFound, never,
-		"The target of the call does not exist: a node or an event of a run, or the store itself.",
+		"The target of the call does not exist: a node or an event of a run, a bundle, or the store.",
 		Suggest("See %s and %s.", Command{"runs", "graph", "RUN"}, Command{"runs", "events", "RUN"})},
 	{ProposalNotFound, ExitNotFound, never, "The store has no such proposal.",
 		Suggest("See %s.", Command{"proposals", "list"})},

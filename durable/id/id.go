@@ -77,10 +77,15 @@ func (i *ID[K]) UnmarshalString(text string) error {
 // bits more than 16 bytes, which must be zero: otherwise four texts would decode to one id. So
 // only every fourth character of the alphabet is valid at the end.
 func isBase32Of16(raw string) bool {
+	return isBase32(raw) && strings.IndexByte("aeimquy4", raw[len(raw)-1]) >= 0
+}
+
+// isBase32 reports whether all characters are of the alphabet of ids.
+func isBase32(raw string) bool {
 	for j := range len(raw) {
 		if c := raw[j]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {
 			return false
 		}
 	}
-	return strings.IndexByte("aeimquy4", raw[len(raw)-1]) >= 0
+	return true
 }

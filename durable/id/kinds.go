@@ -1,5 +1,7 @@
 package id
 
+import "strings"
+
 type (
 	session    struct{}
 	run        struct{}
@@ -96,3 +98,52 @@ func ParseAnnotation(s string) (Annotation, error) { return Parse[annotation](s)
 
 // ParseProposal parses a proposal id.
 func ParseProposal(s string) (Proposal, error) { return Parse[proposal](s) }
+
+// nouns are what ids are of, by the prefix of their kind.
+var nouns = map[string]string{
+	session{}.prefix(): "a session", run{}.prefix(): "a run", node{}.prefix(): "a node", event{}.prefix(): "an event",
+	attempt{}.prefix(): "an attempt", output{}.prefix(): "an output", gap{}.prefix(): "a gap",
+	change{}.prefix(): "a change of a preference", trace{}.prefix(): "a decision trace",
+	capObs{}.prefix(): "an observation of a capability", divergence{}.prefix(): "a divergence",
+	context{}.prefix(): "a change of the context", annotation{}.prefix(): "an annotation",
+	proposal{}.prefix(): "a proposal", bundle{}.prefix(): "a bundle", store{}.prefix(): "a store",
+}
+
+// Noun returns what an id is of, with its article: "a run" for run_ and at least one character of an id. "" for a text
+// that is not an id of any kind, nor the beginning of one.
+func Noun(text string) string {
+	prefix, rest, _ := strings.Cut(text, "_")
+	if rest == "" || len(rest) > encodedLen || !isBase32(rest) {
+		return ""
+	}
+	return nouns[prefix]
+}
+
+// Typed returns a reference as it is typed or pasted in the spelling of ids: without blanks around it, and, if it is
+// an id, a part of one or @last but for capital letters, in lower case.
+func Typed(text string) string {
+	text = strings.TrimSpace(text)
+	lower := strings.ToLower(text)
+	if lower == "@last" || Noun(lower) != "" || len(lower) <= encodedLen && isBase32(lower) {
+		return lower
+	}
+	return text
+}
+
+// Mistaken explains a reference that is an id of another kind than the wanted one, such as "a proposal": what it is,
+// and the words of the command that shows it, nil for none. "" for a text that is no id of another kind.
+func Mistaken(text, wanted string) (what string, show []string) {
+	noun := Noun(text)
+	if noun == "" || noun == wanted {
+		return "", nil
+	}
+	switch noun {
+	case nouns[run{}.prefix()]:
+		show = []string{"runs", "show", text}
+	case nouns[session{}.prefix()]:
+		show = []string{"verify", text}
+	case nouns[proposal{}.prefix()]:
+		show = []string{"proposals", "get", text}
+	}
+	return text + " is the id of " + noun + ", and not of " + wanted, show
+}

@@ -52,6 +52,9 @@ func (s *stepRun) obtainApproval(ctx context.Context) (notes string, again bool,
 	}
 	shown.Step.Prompt = s.prompt() // as the step shows it
 	d, err := AskApproval(ctx, s.Person, shown, Judgement{})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return "", false, s.withIDs(InterruptedAtQuestion(shown, s.approveLine()))
+	}
 	if err != nil || d.Answer == ports.ApprovalEdit {
 		return d.Notes, false, err
 	}
@@ -78,6 +81,14 @@ func (s *stepRun) obtainApproval(ctx context.Context) (notes string, again bool,
 			"They approve it at a terminal with %s.", s.approveLine())
 	}
 	return "", false, nil
+}
+
+// InterruptedAtQuestion is INTERRUPTED for a question about outputs that was not answered, with the command that asks it
+// again. The outputs were recorded before it was asked.
+func InterruptedAtQuestion(shown engine.Approvable, again fault.Command) *fault.Fault {
+	return fault.New(fault.Interrupted, "interrupted at the question about step %q; nothing was decided, and the submitted "+
+		"output stays recorded", shown.Step.Title).
+		Suggest("Decide with %s.", again)
 }
 
 // Judgement is what a person answered to the question about outputs.

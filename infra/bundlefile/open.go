@@ -14,8 +14,8 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Open opens and checks the bundle in a regular file. A file that does not exist or cannot be read
-// is BUNDLE_INVALID_FORMAT, or STORE_IO if no more files can be opened; the other codes are those of
+// Open opens and checks the bundle in a regular file. A file that does not exist is TARGET_NOT_FOUND, one that
+// cannot be read BUNDLE_INVALID_FORMAT, or STORE_IO if no more files can be opened; the other codes are those of
 // bundle.Open.
 func Open(ctx context.Context, name string, o bundle.Options) (*File, error) {
 	f, err := osfs.OpenRegular(name)
@@ -79,8 +79,12 @@ func newFile(ctx context.Context, r io.ReaderAt, size int64, o bundle.Options, c
 	return &File{Bundle: b, session: s, content: r, size: size, close: closing}, nil
 }
 
-// unreadable is BUNDLE_INVALID_FORMAT for a file that cannot be read.
+// unreadable is the error for a file that cannot be opened; see Open.
 func unreadable(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(err, fault.TargetNotFound, "the file %s does not exist", name).
+			Suggest("Name a file that %s made, or - for standard input.", fault.Command{"export"})
+	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err

@@ -44,6 +44,7 @@ type Store struct {
 	*arrive.Importer
 	*repair.Repairer
 	*upkeep.Keeper
+	disk  *disk.Disk
 	close func() error
 }
 
@@ -95,8 +96,15 @@ func Open(tree osfs.FS, o Options) (*Store, error) {
 	}
 	r := read.New(d)
 	c := commit.New(d, r)
-	return &Store{r, inspect.New(d, r), c, arrive.New(d, r, c), repair.New(d, r), upkeep.New(d, r),
+	return &Store{r, inspect.New(d, r), c, arrive.New(d, r, c), repair.New(d, r), upkeep.New(d, r), d,
 		func() error { return nil }}, nil
+}
+
+// Exists reports whether the directory is a store, of this program or of another one. A directory without content is
+// none. Errors are those of disk.Disk.State.
+func (s *Store) Exists() (bool, error) {
+	state, err := s.disk.State()
+	return state.Exists, err
 }
 
 // Close releases the directory. Locks that are held remain held until they are unlocked or the

@@ -44,6 +44,7 @@ const Latest = "@last"
 // Errors: PROPOSAL_NOT_FOUND, also for a proposal of another workspace, so that its existence is
 // not revealed; VALIDATION_ERROR if several ids have the prefix.
 func (p *Log) Find(workspace, ref string) (*Proposal, error) {
+	ref = id.Typed(ref)
 	var found []*Proposal
 	for _, prop := range p.List(Filter{Workspace: workspace}) {
 		if prop.ID.String() == ref || ref == Latest {
@@ -55,6 +56,13 @@ func (p *Log) Find(workspace, ref string) (*Proposal, error) {
 	}
 	switch len(found) {
 	case 0:
+		if what, show := id.Mistaken(ref, "a proposal"); what != "" {
+			f := fault.New(fault.ProposalNotFound, "%s", what)
+			if show != nil {
+				f.Suggest("Show it with %s.", fault.Command(show))
+			}
+			return nil, f
+		}
 		return nil, fault.New(fault.ProposalNotFound, "this workspace has no proposal with the id or prefix %q", ref)
 	case 1:
 		return found[0], nil

@@ -1,13 +1,9 @@
 package about
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // topicFlags is the topic of help about the flags of every command. No command has this name.
@@ -31,18 +27,7 @@ func NewHelp(a *cli.App) *cobra.Command {
 					cli.FlagList(cmd.Root().PersistentFlags(), columns(a))))
 				return err
 			}
-			// Find returns the deepest command and the words that it did not use.
-			at, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				f := cli.UsageFault(cmd.Root(), "unknown command %q", strings.Join(args, " "))
-				if near := nearest.Of(args[0], cli.Subcommands(cmd.Root())); near != "" && near != args[0] {
-					f.Suggest("Did you mean %s?", fault.Command{"help", near})
-				}
-				return f
-			}
-			// Cobra adds the flag --help only to a command that it executes.
-			at.InitDefaultHelpFlag()
-			return at.Help()
+			return cli.HelpOf(cmd.Root(), args)
 		},
 	}
 }

@@ -26,13 +26,16 @@ func NewVersion(a *cli.App) *cobra.Command {
 		Long:    "Print the version of this binary, its Go version and its platform.",
 		Example: "  waybill version\n  waybill version --json",
 		Args:    cli.None(),
-		RunE: func(*cobra.Command, []string) error {
-			// The commit is only in the document, since the text is for people.
-			b := document.Build{Version: a.Version, Commit: cli.Commit(), Go: runtime.Version(), OS: runtime.GOOS,
-				Arch: runtime.GOARCH}
-			return a.Answer("version", b, func(p *page.Page) {
-				p.Line("waybill %s (%s, %s/%s)", b.Version, b.Go, b.OS, b.Arch)
-			})
-		},
+		RunE:    func(*cobra.Command, []string) error { return PrintVersion(a) },
 	}
+}
+
+// PrintVersion prints the answer of the command "version", and of the flag --version of the program.
+func PrintVersion(a *cli.App) error {
+	// The commit is only in the document, since the text is for people.
+	b := document.Build{Version: a.Version, Commit: cli.Commit(), Go: runtime.Version(), OS: runtime.GOOS,
+		Arch: runtime.GOARCH}
+	return a.Answer("version", b, func(p *page.Page) {
+		p.Line("waybill %s (%s, %s/%s)", b.Version, b.Go, b.OS, b.Arch)
+	})
 }

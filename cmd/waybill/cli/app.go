@@ -29,6 +29,7 @@ type App struct {
 	Appended func(manifest.Log)
 
 	given   func(flag string) bool // whether a common flag was set on the command line
+	creates bool                   // the command may create the store; see MayCreate
 	running bool                   // the command line was parsed and a command has started
 }
 

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -33,9 +35,9 @@ func commandOf(cmd *cobra.Command, more ...string) fault.Command {
 }
 
 // Subcommand checks the arguments of a command that only has subcommands. An argument that
-// names none of them is a USAGE_ERROR, which suggests the nearest name.
+// names none of them, and is not the word help, is a USAGE_ERROR, which suggests the nearest name.
 func Subcommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] == "help" && cmd.HasParent() { // the root has a command of that name
 		return nil
 	}
 	f := UsageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0])
@@ -98,4 +100,56 @@ func RunArg(args []string) string {
 		return "@last"
 	}
 	return args[0]
+}
+
+// negative matches a negative number. No command has a flag of that form.
+var negative = pattern.New(`^-[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?$`)
+
+// numbersLast returns a command line in which a negative number is an argument, as in "config set KEY -4", and not
+// read as a flag: from the first such number on, the flags come before the arguments, and "--" in between.
+func numbersLast(root *cobra.Command, line []string) []string {
+	cmd, _, err := root.Find(line)
+	if err != nil || cmd.DisableFlagParsing {
+		return line
+	}
+	first := len(line)
+	var flags, arguments []string
+	for i := 0; i < len(line); i++ {
+		switch word := line[i]; {
+		case word == "--":
+			arguments = append(arguments, line[i+1:]...)
+			i = len(line)
+		case negative.MatchString(word):
+			first = min(first, i)
+			arguments = append(arguments, word)
+		case !strings.HasPrefix(word, "-") || word == "-":
+			if i > first {
+				arguments = append(arguments, word)
+			}
+		default:
+			from := i
+			if takesNext(cmd, word) && i+1 < len(line) {
+				i++
+			}
+			if from > first {
+				flags = append(flags, line[from:i+1]...)
+			}
+		}
+	}
+	if first == len(line) {
+		return line
+	}
+	return append(append(append(slices.Clone(line[:first]), flags...), "--"), arguments...)
+}
+
+// takesNext reports whether a flag has its value in the next word.
+func takesNext(cmd *cobra.Command, word string) bool {
+	name, isLong := strings.CutPrefix(word, "--")
+	flag := cmd.Flag(name)
+	if !isLong && len(word) == 2 {
+		if flag = cmd.Flags().ShorthandLookup(word[1:]); flag == nil {
+			flag = cmd.InheritedFlags().ShorthandLookup(word[1:])
+		}
+	}
+	return flag != nil && flag.NoOptDefVal == ""
 }

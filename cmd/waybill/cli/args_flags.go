@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -47,7 +48,7 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 		dashes = "-"
 	}
 	f := UsageFault(cmd, "'%s' has no flag %s%s", cmd.CommandPath(), dashes, name)
-	if name == "version" { // new users often try --version first
+	if name == "version" { // the program itself has it
 		return f.Suggest("Use %s.", fault.Command{"version"})
 	}
 	var names []string
@@ -57,3 +58,36 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 	}
 	return f
 }
+
+// checkBlank returns the USAGE_ERROR for an argument or a flag of the call that is empty or blank. In a script
+// this is usually an unset variable; the call would do something else without it.
+func checkBlank(cmd *cobra.Command, args []string) error {
+	if cmd.DisableFlagParsing || cmd.Annotations[LetsGo] != "" { // completion, and calls of other programs
+		return nil
+	}
+	for _, arg := range args {
+		if isBlank(arg) {
+			return UsageFault(cmd, "'%s' has an empty argument", cmd.CommandPath()).
+				Suggest("Check for an unset shell variable. %s shows the arguments.", commandOf(cmd, "--help"))
+		}
+	}
+	var err error
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		values := []string{"-"} // other types refuse an empty value when they are parsed
+		switch list, ok := flag.Value.(pflag.SliceValue); {
+		case ok:
+			values = list.GetSlice()
+		case flag.Value.Type() == "string":
+			values = []string{flag.Value.String()}
+		}
+		for _, value := range values {
+			if err == nil && isBlank(value) {
+				err = EmptyFlag(flag.Name)
+			}
+		}
+	})
+	return err
+}
+
+// isBlank reports whether a text has no visible character.
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }

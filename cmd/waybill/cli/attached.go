@@ -60,6 +60,7 @@ func (a *App) Attached(ctx context.Context) (out Attachments) {
 // withNamedStore is WithStore for the store that a list of attached folders names.
 func withNamedStore(ctx context.Context, a *App, list sources.List, use func(context.Context, *Store) error) error {
 	at := *a
+	at.creates = true // the caller did not name it
 	at.Flags.Store, at.Flags.Tenant = list.Store, ""
 	return at.WithStore(ctx, use)
 }

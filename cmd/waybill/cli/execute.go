@@ -34,8 +34,9 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 			status = a.fail(f)
 		}
 	}()
-	root.SetArgs(a.Args)
+	root.SetArgs(numbersLast(root, a.Args))
 	if a.IsCompletion() {
+		root.SetArgs(a.Args)
 		a.Err = io.Discard
 		root.SetErr(a.Err)
 	}
@@ -59,13 +60,23 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 // an exit status for an answer (docs/design.md#guard).
 const LetsGo = "waybill: lets go"
 
-// Begin checks the common flags, and the flags of the command that exclude each other, after the command line was
-// parsed. If it succeeds, later errors are those of the command itself; see asFault.
-func (a *App) Begin(cmd *cobra.Command) error {
+// MayCreate is the annotation of a command that creates the store if it does not exist. For other commands a store that
+// a flag names has to exist.
+const MayCreate = "waybill: may create"
+
+// OnlyReads makes this call of a command that may create the store one that does not.
+func (a *App) OnlyReads() { a.creates = false }
+
+// Begin checks the common flags, the values of all flags and arguments, and the flags of the command that exclude each
+// other, after the command line was parsed. If it succeeds, later errors are those of the command itself; see asFault.
+func (a *App) Begin(cmd *cobra.Command, args []string) error {
 	err := a.checkCommon()
+	if err == nil {
+		err = checkBlank(cmd, args)
+	}
 	if err == nil {
 		err = cmd.ValidateFlagGroups() // cobra does it too, when asFault takes errors for those of the command
 	}
-	a.running = err == nil
+	a.running, a.creates = err == nil, cmd.Annotations[MayCreate] != "" || cmd.DisableFlagParsing
 	return err
 }

@@ -64,11 +64,11 @@ func (f *Flags) bounded(wait time.Duration) time.Duration {
 	return min(wait, *f.lockWaitMost)
 }
 
-// EmptyFlag returns the USAGE_ERROR for a flag with an empty name. In a script this is usually
+// EmptyFlag returns the USAGE_ERROR for a flag with an empty value. In a script this is usually
 // an unset variable; falling back to the default store would write to the wrong one.
 func EmptyFlag(name string) *fault.Fault {
 	return fault.New(fault.UsageError, "--%s has an empty value", name).
-		Suggest("Give a name, or omit --%s for the default. Check for an unset shell variable.", name)
+		Suggest("Give a value, or omit --%s. Check for an unset shell variable.", name)
 }
 
 // tenantName matches a valid name of a tenant or workspace. Such a name is a single directory
@@ -92,12 +92,9 @@ func (a *App) checkCommon() error {
 		broken  bool
 		refusal *fault.Fault
 	}{
-		{c.Store == "" && a.given("store"), EmptyFlag("store")},
-		{c.Tenant == "" && a.given("tenant"), EmptyFlag("tenant")},
 		{c.Store != "" && c.Tenant != "", refuse("Give one of the two.",
 			"--store and --tenant cannot be combined: each selects a store")},
 		{c.Tenant != "" && !tenantName.MatchString(c.Tenant), refuse(nameForm, "invalid tenant name %q", c.Tenant)},
-		{c.Workspace == "" && a.given("workspace"), EmptyFlag("workspace")},
 		{c.Workspace != "" && !tenantName.MatchString(c.Workspace),
 			refuse(nameForm, "invalid workspace name %q", c.Workspace)},
 		{c.lockWait < 0, refuse("Give 0 or more, such as 500ms or 10s.", "--lock-wait %s is negative", c.lockWait)},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -30,6 +31,9 @@ func (a *App) Installed(ctx context.Context) Installations {
 	list, err := Ask(ctx, a, func(ctx context.Context, o *Store) (learning.InstalledList, error) {
 		return o.Installed(ctx, a.Flags.Workspace)
 	})
+	if fault.Is(err, fault.TargetNotFound) {
+		return nil // nothing is installed in a store that does not exist
+	}
 	if err == nil && list.Health != manifest.Healthy {
 		err = fmt.Errorf("the proposal log is %s", list.Health)
 	}

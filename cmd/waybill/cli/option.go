@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -69,15 +68,15 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// OneOf is a flag whose value is a member of a closed set, or empty. It is completed from the
+// OneOf is a flag whose value is a member of a closed set. It is completed from the
 // set, and any other value is a USAGE_ERROR. Dashes are accepted for
 // underscores, since the values of other flags have dashes.
 func OneOf[T ~string](value *T, name string, all []T, usage string) Option {
 	name, valueName, _ := strings.Cut(name, " ")
-	return choice[T]{name, valueName, append(slices.Clone(all), ""), func(v T) { *value = v }}.option(usage)
+	return choice[T]{name, valueName, all, func(v T) { *value = v }}.option(usage)
 }
 
-// ManyOf is OneOf for a flag that may be given several times. An empty value is refused.
+// ManyOf is OneOf for a flag that may be given several times.
 func ManyOf[T ~string](values *[]T, name string, all []T, usage string) Option {
 	name, valueName, _ := strings.Cut(name, " ")
 	return choice[T]{name, valueName, all, func(v T) { *values = append(*values, v) }}.option(usage)
@@ -128,10 +127,13 @@ func (c choice[T]) option(usage string) Option {
 }
 
 // words lists the set.
-func (c choice[T]) words() string { return strings.TrimSuffix(page.JoinWords(c.all), ", ") }
+func (c choice[T]) words() string { return page.JoinWords(c.all) }
 
 // Set implements pflag.Value. The fault reaches the caller as the cause of a pflag error.
 func (c choice[T]) Set(word string) error {
+	if isBlank(word) {
+		return EmptyFlag(c.name)
+	}
 	for _, v := range c.all {
 		if string(v) == word || string(v) == strings.ReplaceAll(word, "-", "_") {
 			c.set(v)

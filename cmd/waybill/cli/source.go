@@ -208,6 +208,16 @@ func readSources(ctx context.Context, finder *discovery.Finder, in Installations
 	return out, err
 }
 
+// CheckStore returns TARGET_NOT_FOUND if a flag names a store that does not exist. Workflows are also listed if the
+// store cannot be read; then a warning says so.
+func (a *App) CheckStore(ctx context.Context) error {
+	err := a.WithStore(ctx, func(context.Context, *Store) error { return nil })
+	if fault.Is(err, fault.TargetNotFound) {
+		return err
+	}
+	return nil
+}
+
 // IsFile reports whether ref names a file and not an id: it ends in .json, .yaml or .yml, or
 // contains a slash. Ids never do. The decision depends on the spelling alone, so that the
 // meaning of a name does not change with the files that exist.

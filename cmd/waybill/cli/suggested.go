@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/command"
 )
 
@@ -80,6 +81,24 @@ func (f *Flags) SuggestForStore(of *fault.Fault) *fault.Fault {
 		return f.OfStore(c)
 	})
 	return &out
+}
+
+// repeatedBytesMax bounds a call that a suggestion repeats.
+const repeatedBytesMax = 200
+
+// withRun returns a fault about a reference that is no run but leads to one, with the same call for that run as its
+// suggestion; the fault itself if the call is long, or is the one that shows a run. The fault is not modified.
+func (a *App) withRun(of *fault.Fault) *fault.Fault {
+	ref, _ := of.Details["reference"].(string)
+	run, _ := of.Details["runId"].(string)
+	at, line := slices.IndexFunc(a.Args, func(arg string) bool { return id.Typed(arg) == ref }), strings.Join(a.Args, " ")
+	if ref == "" || run == "" || at < 0 || len(line) > repeatedBytesMax+len(ref) || strings.Contains(line, "runs show ") {
+		return of
+	}
+	call := slices.Clone(a.Args)
+	call[at] = run
+	out := *of
+	return out.Suggest("Name the run: %s.", shellWords(call))
 }
 
 // OfStore returns a command with the flags that select this store, unless it names one. c is not

@@ -69,7 +69,8 @@ type Store struct {
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
-// does not exist opens as an empty store and is created by the first write. A message about an
+// does not exist opens as an empty store and is created by the first write; but for a command that
+// creates no store, one that a flag names is TARGET_NOT_FOUND. A message about an
 // invalid store names the directory, since that may come from an environment variable.
 func (a *App) Open(ctx context.Context) (*Store, error) {
 	dir, err := a.StoreDir()
@@ -85,6 +86,10 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 		return nil, &f
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := a.checkNamed(dir, store); err != nil {
+		_ = store.Close()
 		return nil, err
 	}
 	log := a.Log()
@@ -104,6 +109,24 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	return o, nil
 }
 
+// checkNamed returns TARGET_NOT_FOUND for a store that does not exist, if a flag names it and the command creates none:
+// an empty answer would hide a wrong name.
+func (a *App) checkNamed(dir string, store *filestore.Store) error {
+	if a.creates || a.Flags.Store+a.Flags.Tenant == "" {
+		return nil
+	}
+	exists, err := store.Exists()
+	if err != nil || exists {
+		return err
+	}
+	flag := "--store"
+	if a.Flags.Tenant != "" {
+		flag = "--tenant"
+	}
+	return fault.New(fault.TargetNotFound, "there is no store in %s", dir).
+		Suggest("Check %s. The first run creates a store: %s.", flag, fault.Command{"run", "FILE"})
+}
+
 // FromStore opens the store in a directory beside that of the call, asks it, and closes it; an empty
 // dir is store itself. Nothing is written to the other one, and commands that errors suggest select it.
 // The error is RUN_NOT_FOUND if the directory holds no store.
@@ -111,7 +134,7 @@ func FromStore[T any](ctx context.Context, a *App, store *Store, dir string, ask
 	if dir == "" {
 		return ask(store)
 	}
-	other := App{Process: a.Process, Flags: a.Flags}
+	other := App{Process: a.Process, Flags: a.Flags, creates: true} // it is checked here
 	other.Flags.Store, other.Flags.Tenant = dir, ""
 	if _, err := os.Stat(filepath.Join(dir, "sessions")); err != nil {
 		return out, fault.New(fault.RunNotFound, "there is no store in %s", dir).

@@ -116,21 +116,12 @@ func NewAnnotate(a *cli.App) *cobra.Command {
 
 // request returns the annotation that the flags, or the file of --from, describe.
 // It rejects what the flags alone show to be wrong, as a usage error: no signal,
-// more than one signal, --from together with flags that repeat it, and names
-// that are given and empty.
-//
-// An empty name is rejected because it usually is an unset variable of a script:
-// without the check the annotation would be recorded for the whole run. The
+// more than one signal, and --from together with flags that repeat it. The
 // engine validates the values themselves.
 func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.Request, err error) {
-	// A flag can be given with an empty value; only cobra knows that.
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if given("confidence") {
 		req.Confidence = &in.confidence
-	}
-	if given("supersedes") && in.supersedes == "" {
-		return req, cli.UsageFault(cmd, "--supersedes is given and empty").
-			Suggest("Name an annotation of the run. Is a variable not set?")
 	}
 	var signals []string
 	for _, s := range []struct {
@@ -167,12 +158,6 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 		}
 		req.Create, err = feedback.ParseCreate(data)
 		return req, err
-	}
-	for _, name := range []string{"node", "event"} {
-		if given(name) && cmd.Flag(name).Value.String() == "" {
-			return req, cli.UsageFault(cmd, "--%s is given and empty", name).
-				Suggest("Name a part of the run, or leave --%s out for the whole run. Is a variable not set?", name)
-		}
 	}
 	switch len(signals) {
 	case 0:
@@ -306,11 +291,15 @@ func hasIDPrefix[T interface{ String() string }](name T, ref string) bool {
 // ids.
 func onlyMatch[T interface{ String() string }](ids []T, ref, noun string, run id.Run, missing fault.Code,
 	list fault.Command) (found T, err error) {
+	ref = id.Typed(ref)
 	matching := slices.DeleteFunc(ids, func(name T) bool { return !hasIDPrefix(name, ref) })
 	switch len(matching) {
 	case 1:
 		return matching[0], nil
 	case 0:
+		if what, _ := id.Mistaken(ref, "an "+noun); what != "" { // an annotation or an event
+			return found, fault.New(missing, "%s", what).Suggest("See %s.", append(list, run.String()))
+		}
 		return found, fault.New(missing, "run %s has no %s that begins with %q", run, noun, ref).
 			Suggest("See %s.", append(list, run.String()))
 	}

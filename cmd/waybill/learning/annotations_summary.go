@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/projections/annotations"
 )
@@ -44,9 +45,24 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 			if len(args) > 0 {
 				q.Run = args[0]
 			}
+			isFile := cli.IsFile(q.WorkflowID)
+			if isFile {
+				e, err := a.WorkflowOrProblems(cmd.Context(), q.WorkflowID)
+				if err != nil {
+					return err
+				}
+				q.WorkflowID = e.ID
+			}
 			return cli.Show(a, cmd, "annotation_summary",
 				func(ctx context.Context, o *cli.Store) (learning.FeedbackSummary, error) {
-					return o.SummarizeAnnotations(ctx, q)
+					sum, err := o.SummarizeAnnotations(ctx, q)
+					if err == nil && q.WorkflowID != "" && !isFile && len(sum.Workflows) == 0 {
+						// Without a run, the id may be mistyped.
+						if _, err := a.WorkflowOrProblems(ctx, q.WorkflowID); fault.Is(err, fault.WorkflowNotFound) {
+							return sum, err
+						}
+					}
+					return sum, err
 				},
 				func(p *page.Page, sum learning.FeedbackSummary) { showSummary(a, sum, p) })
 		},

@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -47,10 +46,6 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 			"  waybill proposals create - --from-run @last --json < proposal.json",
 		Args: cli.Exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if slices.Contains(req.FromRuns, "") {
-				return cli.UsageFault(cmd, "--from-run is given and empty").
-					Suggest("Name a run, such as @last. Is a variable not set?")
-			}
 			patch, err := in.read(a, cmd, args[0])
 			if err != nil {
 				return err

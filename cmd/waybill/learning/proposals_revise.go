@@ -162,9 +162,6 @@ func (in *draftInput) complete(a *cli.App, cmd *cobra.Command, req *learning.Pro
 // what has its id.
 func (in *draftInput) replacing(a *cli.App, cmd *cobra.Command, d proposal.Draft) (proposal.Draft, error) {
 	flag := cmd.Flags().Changed("replaces")
-	if flag && in.replaces == "" {
-		return d, cli.UsageFault(cmd, "--replaces is given and empty").Suggest(`Name a file, "installed" or "none".`)
-	}
 	if in.replaces == "none" {
 		return d.Replacing(proposal.Replaces{})
 	}

@@ -147,8 +147,8 @@ func (d drawing) node(n views.GraphNode, lead string) {
 	}{
 		{n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode,
 			strings.ReplaceAll(page.OneLine(string(n.NodeKind)), "_", " ")},
-		// The key of a step in a loop contains the iterations.
-		{strings.Contains(n.StepInstanceKey, "::"), n.StepInstanceKey},
+		// The rounds of a step in a loop.
+		{strings.Contains(n.StepInstanceKey, "::"), render.Key(n.StepInstanceKey)},
 		{n.Attempts > 1, page.Plural(n.Attempts, "attempt")},
 		{n.OpenGaps > 0, page.Plural(n.OpenGaps, "open gap")},
 		{d.edges[n.NodeID].Cause == event.NonTipAdvance, "branch"},
@@ -226,7 +226,7 @@ func mermaidText(n views.GraphNode) string {
 		text = "checkpoint: " + text
 	}
 	if strings.Contains(n.StepInstanceKey, "::") {
-		text += " (" + n.StepInstanceKey + ")"
+		text += " (" + render.Key(n.StepInstanceKey) + ")"
 	}
 	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "\\", "/", "`", "'").Replace(page.OneLine(text))
 }

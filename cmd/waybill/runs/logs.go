@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/infra/watch"
 )
@@ -186,7 +187,7 @@ func printEntry(a *cli.App, e views.LogEntry) error {
 
 // showEntryHeading prints which step an entry is of, and how its command ended.
 func showEntryHeading(p *page.Page, e views.LogEntry) {
-	heading := page.OneLine(e.Title) + " (" + page.OneLine(e.StepInstanceKey) + ")"
+	heading := page.OneLine(e.Title) + " (" + page.OneLine(render.Key(e.StepInstanceKey)) + ")"
 	if e.CheckID != "" {
 		heading += ", check " + page.OneLine(e.CheckID)
 	}

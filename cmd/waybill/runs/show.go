@@ -251,7 +251,7 @@ func showGaps(p *page.Page, r views.RunDetails) {
 	p.Line("%s", p.Bold("Open"))
 	for _, b := range r.Blockers {
 		// The suggested fix is for callers of the program that wrote the blocker.
-		p.Text("  "+p.Bad("blocked")+"  ", b.Message)
+		p.Text("  "+p.Bad("blocked")+"  ", render.Sentence(b.Message))
 	}
 	// Only critical gaps have the color of errors.
 	for _, g := range r.Gaps {
@@ -259,6 +259,6 @@ func showGaps(p *page.Page, r views.RunDetails) {
 		if g.Severity == event.Critical {
 			word = p.Bad(string(g.Severity))
 		}
-		p.Text("  "+word+"  ", g.Summary)
+		p.Text("  "+word+"  ", render.Sentence(g.Summary))
 	}
 }

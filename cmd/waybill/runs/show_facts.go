@@ -336,7 +336,7 @@ func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 		return cmp.Or(w.StepID, "start"), string(w.Code) + ": " + w.Message
 	})
 	section(p, "Diverged", r.Divergences, func(d views.DivergenceRow) (string, string) {
-		text := plainWord(string(d.Reason)) + ": " + d.Summary
+		text := plainWord(string(d.Reason)) + ": " + render.Sentence(d.Summary)
 		if d.Related != "" && d.Related != d.StepID {
 			text += " (about " + d.Related + ")"
 		}

@@ -31,7 +31,7 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 		notes := s.Notes
 		s.Notes = "" // printed whole below
 		render.StepRow(p, 0, s, closed)
-		key := s.StepInstanceKey
+		key := "key " + s.StepInstanceKey // as --step and --at take it
 		if s.NodeID != nil {
 			key += " · " + s.NodeID.String()
 		}
@@ -104,7 +104,7 @@ func showTried(p *page.Page, d views.StepDetails) {
 		p.Text(indent, page.ClockTime(t.AtMs, "2 Jan 2006 15:04:05")+" "+string(t.Outcome.Kind)+" by "+who)
 		if t.Outcome.Blockers != nil {
 			for _, b := range t.Outcome.Blockers.Blockers {
-				p.Text(indent+"  "+p.Bad("blocked")+" ", string(b.Code)+": "+b.Message+" ("+pointerText(b.Pointer)+")")
+				p.Text(indent+"  "+p.Bad("blocked")+" ", string(b.Code)+": "+render.Sentence(b.Message)+" ("+pointerText(b.Pointer)+")")
 				if b.SuggestedFix != "" {
 					p.Text(indent+"    ", b.SuggestedFix)
 				}
@@ -232,12 +232,12 @@ func showStepGaps(p *page.Page, d views.StepDetails) {
 		if g.Resolution.Kind == event.Resolves {
 			word = "resolved"
 		}
-		p.Text(indent, word+" ("+string(g.Severity)+", "+g.Reason.String()+"): "+g.Summary)
+		p.Text(indent, word+" ("+string(g.Severity)+", "+g.Reason.String()+"): "+render.Sentence(g.Summary))
 	}
 	if len(d.Trace) > 0 {
 		part(p, "Decisions")
 	}
 	for _, t := range d.Trace {
-		p.Text(indent, plainWord(string(t.Kind))+": "+t.Summary)
+		p.Text(indent, plainWord(string(t.Kind))+": "+render.Sentence(t.Summary))
 	}
 }

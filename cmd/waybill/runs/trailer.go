@@ -60,8 +60,6 @@ func NewTrailer(a *cli.App) *cobra.Command {
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case in.run == "" && cmd.Flags().Changed("run"):
-				return cli.EmptyFlag("run")
 			case in.run != "" && in.printHook:
 				return cli.UsageFault(cmd, "--run and --print-hook cannot be combined")
 			case in.printHook:

@@ -129,7 +129,7 @@ func showNamedRun(a *cli.App, p *page.Page, r commits.NamedRun) {
 	p.StyledText("  "+render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), page.Plain)
 	facts := page.ShortRun(r.RunID)
 	if r.StepInstanceKey != "" {
-		facts += " at step " + r.StepInstanceKey
+		facts += " at step " + render.Key(r.StepInstanceKey)
 	} else if r.HeadKnown {
 		facts += " with no step pending"
 	}
@@ -144,7 +144,7 @@ func showNamedRun(a *cli.App, p *page.Page, r commits.NamedRun) {
 		p.Text("    "+p.Bad("✗ "), r.Unreadable)
 	}
 	for _, d := range r.Decisions {
-		p.Text("    ", "step "+d.StepInstanceKey+" "+decisionText(d))
+		p.Text("    ", "step "+render.Key(d.StepInstanceKey)+" "+decisionText(d))
 	}
 	p.Line("    %s", a.Command("runs", "show", page.ShortRun(r.RunID)))
 }

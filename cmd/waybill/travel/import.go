@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
@@ -76,15 +77,27 @@ func openBundle(ctx context.Context, a *cli.App, name string) (*bundlefile.File,
 }
 
 // withFileName replaces the prefix "bundle: " of the message of an error by the
-// name of the file. It returns nil for a nil error.
+// name of the file. For a file of another kind it says so. It returns nil for a nil error.
 func withFileName(name string, err error) error {
-	if f := fault.Of(err); f != nil {
-		if text, ok := strings.CutPrefix(f.Message, "bundle: "); ok {
-			f.Message = name + ": " + text
-		}
+	f := fault.Of(err)
+	if f == nil {
+		return nil
+	}
+	text, ok := strings.CutPrefix(f.Message, "bundle: ")
+	if !ok {
 		return f
 	}
-	return nil
+	f.Message = name + ": " + text
+	// A bundle begins with one of its members.
+	if at, ok := f.Details["offset"].(int64); ok && at <= 1 && f.Code == fault.BundleInvalidFormat && f.Details["pointer"] == "" {
+		f.Message = name + " is not a bundle: " + text
+		f.Suggest("Name a file that %s made.", fault.Command{"export", "RUN"})
+		if cli.IsFile(name) && name != "-" {
+			f.Suggest("Name a file that %s made. A workflow is shown with %s.", fault.Command{"export", "RUN"},
+				fault.Command{"workflows", "inspect", command.Word(name)})
+		}
+	}
+	return f
 }
 
 // importBundle imports one bundle and answers with the document "import". A

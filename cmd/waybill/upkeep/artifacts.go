@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 )
 
 // artifactsEraseLong is what 'waybill artifacts erase --help' prints above the
@@ -55,9 +56,13 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			// erasure cannot be undone.
 			ref, err := canon.ParseDigest(args[0])
 			if err != nil {
+				run := "RUN"
+				if id.Noun(args[0]) == "a run" {
+					run = args[0]
+				}
 				return cli.UsageFault(cmd, "%q is not a digest: %v", args[0], err).
 					Suggest("Give the complete digest, as %s shows it: sha256: and 64 digits.",
-						fault.Command{"artifacts", "list", "RUN"})
+						fault.Command{"artifacts", "list", run})
 			}
 			if reason == "" {
 				return cli.UsageFault(cmd, "'%s' requires --reason: it is stored instead of the artifact",

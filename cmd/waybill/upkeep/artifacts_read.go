@@ -193,9 +193,6 @@ At a terminal, control and invisible characters are written as \u escapes.`,
 		Example: "  waybill artifacts get 9f86d081884c -o report.md\n  waybill artifacts get sha256:9f86d0… | jq .",
 		Args:    cli.Exactly("DIGEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if file == "" && cmd.Flags().Changed("output") {
-				return cli.UsageFault(cmd, "-o names no file").Suggest("Give -o a file, or - for stdout.")
-			}
 			if a.Flags.JSON && (file == "" || file == "-") {
 				return cli.UsageFault(cmd, "the bytes and --json both go to stdout").
 					Suggest("Give -o a file, or leave out --json.")

@@ -67,10 +67,6 @@ func newKeysRotate(a *cli.App) *cobra.Command {
 		Example: "  waybill keys rotate\n  waybill keys rotate --yes --if-current 1f0c9a3e",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if ifCurrent == "" && cmd.Flags().Changed("if-current") {
-				return cli.UsageFault(cmd, "--if-current is given and empty").
-					Suggest("Give a fingerprint, as %s shows it. Is a variable not set?", fault.Command{"keys", "list"})
-			}
 			return cli.Show(a, cmd, "keys",
 				func(ctx context.Context, o *cli.Store) (upkeep.KeyList, error) {
 					return rotateKeys(ctx, a, o, ifCurrent, yes)

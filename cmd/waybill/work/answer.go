@@ -75,13 +75,6 @@ func atFlag(cmd *cobra.Command, at *string) {
 		"the step at NODE of the run instead of the current one: the node's id, a prefix of it, or the step's id"))
 }
 
-// emptyAt is the USAGE_ERROR for an empty --at. Continuing from the current node would submit to
-// another step than the one that was meant.
-func emptyAt() error {
-	return fault.New(fault.UsageError, "--at has an empty value").
-		Suggest("Give a node or a step, or omit --at for the current step. Check for an unset shell variable.")
-}
-
 // nothingPending returns the VALIDATION_ERROR for a submission to a run without a pending step,
 // where it would be lost. It suggests the command that shows the run.
 func nothingPending(answer engine.Answer) error {
@@ -117,7 +110,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	name := page.OneLine(answer.Workflow.Name)
 	// Blockers come first: they are why the step is still pending.
 	for _, b := range answer.Blockers {
-		p.Text(p.Bad("✗")+" ", page.OneLine(b.Message))
+		p.Text(p.Bad("✗")+" ", page.OneLine(render.Sentence(b.Message)))
 		if b.SuggestedFix != "" {
 			p.Text("  ", b.SuggestedFix)
 		}

@@ -96,9 +96,6 @@ func (d *decideCommand) command(use, short, long, example string) *cobra.Command
 		Example: example,
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if d.node == "" && cmd.Flags().Changed("at") {
-				return emptyAt()
-			}
 			return d.sign.Finish(d.run(cmd.Context(), cli.RunArg(args)))
 		},
 	}
@@ -232,13 +229,17 @@ func (d *decideCommand) view(o *cli.Store, shown engine.Approvable) (*runview.Vi
 	if view.CanConsent() {
 		return view, nil
 	}
-	command := map[event.DecisionWord]fault.Command{event.Approved: {"approve", page.ShortRun(shown.Position.Run)},
-		event.SentBack: {"send-back", page.ShortRun(shown.Position.Run), "--reason", "TEXT"},
-		event.Denied:   {"deny", page.ShortRun(shown.Position.Run), "--reason", "TEXT"}}[d.word]
 	err = fault.New(fault.RunWaiting, "step %q needs the approval of a person at a terminal", shown.Step.Title).
-		Suggest("Ask a person to run %s at a terminal, without a pipe or a redirection.", command).
+		Suggest("Ask a person to run %s at a terminal, without a pipe or a redirection.", d.again(shown)).
 		With("runId", shown.Position.Run.String()).With("stepId", shown.Step.StepID)
 	return nil, o.RefuseDecision(context.Background(), o.Caller(), shown.Position, d.word, err)
+}
+
+// again is the command that asks for the decision again.
+func (d *decideCommand) again(shown engine.Approvable) fault.Command {
+	run := page.ShortRun(shown.Position.Run)
+	return map[event.DecisionWord]fault.Command{event.Approved: {"approve", run},
+		event.SentBack: {"send-back", run, "--reason", "TEXT"}, event.Denied: {"deny", run, "--reason", "TEXT"}}[d.word]
 }
 
 // submitNotes submits other notes for a step that waits for an approval and returns what can be
@@ -296,6 +297,9 @@ func (d *decideCommand) ask(ctx context.Context, view *runview.View, shown engin
 		only.Answer = d.answer
 	}
 	given, err := perform.AskApproval(ctx, view, shown, only)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return given, perform.InterruptedAtQuestion(shown, d.again(shown))
+	}
 	if err != nil && !errors.Is(err, ports.ErrPersonStopped) {
 		return given, err
 	}

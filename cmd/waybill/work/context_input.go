@@ -43,7 +43,7 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 		if err != nil {
 			return out, err
 		}
-		if out, err = canon.Parse(data); err != nil {
+		if out, err = canon.Parse(canon.WithoutBOM(data)); err != nil {
 			return out, notStrict("--context "+in.file, err)
 		}
 		if out.Kind() != canon.Object {

@@ -93,8 +93,6 @@ func (in *continueInput) check(cmd *cobra.Command) error {
 	case in.run != "" && in.state+in.ack != "":
 		return cli.UsageFault(cmd, "--run cannot be combined with --state and --ack").
 			Suggest("Give --run, or the tokens.")
-	case in.at == "" && cmd.Flags().Changed("at"):
-		return emptyAt()
 	case in.at != "" && in.run == "":
 		return cli.UsageFault(cmd, "--at needs --run").
 			Suggest("With tokens, the state token names the node: send the tokens of the answer about it.")

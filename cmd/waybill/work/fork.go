@@ -50,11 +50,8 @@ func NewFork(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			// An unset variable must not fork at another node, from another store or by another definition.
-			for _, flag := range []string{"at", "workflow", "from-store"} {
-				if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "" {
-					return cli.EmptyFlag(flag)
-				}
+			if err := oneLine("title", in.title); err != nil {
+				return err
 			}
 			req, err := in.request(ctx, a)
 			if err != nil {

@@ -137,7 +137,7 @@ func readArtifact(a *cli.App, name string) (advance.Artifact, error) {
 		return advance.Artifact{ContentType: kind, Bytes: data}, nil
 	}
 	// The parsed value is stored in canonical form, independent of the file's formatting.
-	v, err := canon.Parse(data)
+	v, err := canon.Parse(canon.WithoutBOM(data))
 	if err != nil {
 		return advance.Artifact{}, notStrict("--artifact "+name, err)
 	}

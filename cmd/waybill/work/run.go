@@ -127,8 +127,6 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case in.ref == "" && len(args) == 0:
 		return cli.UsageFault(cmd, "'%s' needs FILE or ID, or --run with a run to continue", cmd.CommandPath())
-	case in.at == "" && cmd.Flags().Changed("at"):
-		return emptyAt()
 	case in.at != "" && in.ref == "":
 		return cli.UsageFault(cmd, "--at needs --run").Suggest("Name the run that has the node.")
 	case in.ref != "" && len(args) > 0 && !in.trust:

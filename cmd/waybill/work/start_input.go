@@ -2,6 +2,8 @@ package work
 
 import (
 	"context"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -37,11 +39,27 @@ func (in *startInput) flags(cmd *cobra.Command) {
 	in.prefs.flags(cmd)
 }
 
+// oneLine returns the USAGE_ERROR for the value of a flag with a line break or another control character: a copy of the
+// value from a list would not be equal to it.
+func oneLine(flag, value string) error {
+	if !strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
+		return nil
+	}
+	return fault.New(fault.UsageError, "--%s has a line break or another control character: %q", flag, value).
+		Suggest("Give it on one line.")
+}
+
 // request returns the start for the flags and the workflow ref, with observations of the
 // repository (docs/design.md#observations). All input is read and checked here, before a store
 // is opened. Errors: USAGE_ERROR, VALIDATION_ERROR, WORKFLOW_NOT_FOUND, WORKFLOW_INVALID.
 func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engine.Start, error) {
 	var out engine.Start
+	if err := oneLine("key", in.key); err != nil {
+		return out, err
+	}
+	if err := oneLine("title", in.title); err != nil {
+		return out, err
+	}
 	switch {
 	case !utf8.ValidString(in.title) || !utf8.ValidString(in.goal) || !utf8.ValidString(in.key):
 		return out, fault.New(fault.ValidationError, "--title, --goal and --key must be valid UTF-8")

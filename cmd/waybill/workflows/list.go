@@ -30,6 +30,9 @@ Nothing is changed.`,
 			"  waybill workflows list --json | jq -r '.data.workflows[].workflowId'",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.CheckStore(cmd.Context()); err != nil {
+				return err
+			}
 			c, err := a.Catalog(cmd.Context())
 			if err != nil {
 				return err

@@ -254,12 +254,19 @@ func titleOf(id string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// writeNew creates a file and its directories. The system call fails if the file exists
+// writeNew creates a file, and the directory of the project's workflows if it is in there; another directory has to
+// exist, since a missing one is usually a typing error. The system call fails if the file exists
 // (O_EXCL), so that a file created concurrently is not overwritten; the error is then
 // VALIDATION_ERROR. Other errors are STORE_IO. The file gets the mode of the user's umask.
 func writeNew(name string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return fault.Wrap(err, fault.StoreIO, "%s cannot be created: %v", filepath.Dir(name), cli.PlainCause(err)).
+	dir := filepath.Dir(name)
+	inProject := strings.HasSuffix("/"+filepath.ToSlash(dir), "/.waybill/workflows")
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && !inProject {
+		return fault.Wrap(err, fault.StoreIO, "%s cannot be written: the directory %s does not exist", name, dir).
+			Suggest("Create the directory, or give another file with -o.")
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fault.Wrap(err, fault.StoreIO, "%s cannot be created: %v", dir, cli.PlainCause(err)).
 			Suggest("Give another file with -o.")
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

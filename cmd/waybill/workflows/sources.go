@@ -108,7 +108,7 @@ func newAttach(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if name == "" && !cmd.Flags().Changed("name") {
+			if name == "" {
 				if name = sources.SuggestName(filepath.Base(folder)); name == "" {
 					return fault.New(fault.ValidationError, "no name can be made of the folder's name").
 						Suggest("Give a name with --name.")

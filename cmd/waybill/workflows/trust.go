@@ -60,6 +60,9 @@ func NewTrust(a *cli.App) *cobra.Command {
 				return cli.UsageFault(cmd, "'%s' needs one workflow, or --revoke with one, or --list alone",
 					cmd.CommandPath())
 			}
+			if in.list || in.revoke {
+				a.OnlyReads()
+			}
 			o, err := a.Open(cmd.Context())
 			if err != nil {
 				return err

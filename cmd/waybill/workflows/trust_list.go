@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
@@ -75,6 +76,11 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string, sign
 		}
 		list = list.Without(e.WorkflowHash)
 		removed++
+	}
+	if removed == 0 && hash.IsZero() { // an id that no workflow has is a typing error
+		if _, err := a.WorkflowOrProblems(ctx, ref); fault.Is(err, fault.WorkflowNotFound) {
+			return err
+		}
 	}
 	return a.Answer("trusted", trustedOf(ctx, a, list), func(p *page.Page) {
 		if removed == 0 {

@@ -1,20 +1,21 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections/runs"
 )
 
 // candidatesShown is the number of ids that a message about an ambiguous prefix lists.
 const candidatesShown = 8
-
-// idLetters are the characters of ids after their kind: nothing else is repeated in a command.
-const idLetters = "abcdefghijklmnopqrstuvwxyz234567"
 
 // Ambiguous is RUN_AMBIGUOUS for a prefix of several ids, with the first of them in the order of the ids. nouns
 // is what they are ids of.
@@ -28,42 +29,61 @@ func Ambiguous(nouns, ref string, ids []string) error {
 	return fault.New(fault.RunAmbiguous, "%d %s begin with %q: %s", len(ids), nouns, ref, list).With("candidates", shown)
 }
 
-// Explain returns the error of a search for a run. If no run was found and the reference is of a session, a
-// proposal or a node, the error says so, and which command shows it. Only a reference that begins with "node_"
-// takes a reading of all sessions.
-func Explain(ctx context.Context, r *Reader, ref string, err error) error {
-	if !fault.Is(err, fault.RunNotFound) {
+// explain returns the error of a search for a run. If no run was found and the reference is another thing, such as
+// the id of a session, a node or a proposal, a token, or the id of a workflow, the error says so, and which command
+// shows it. If it leads to a run, the details have the reference and the run, which is to be named in its place.
+// Only a reference that begins with "node_" takes a reading of all sessions.
+func (r *Reader) explain(ctx context.Context, ref string, err error) error {
+	if !fault.Is(err, fault.RunNotFound) || ref == Last {
 		return err
 	}
-	if rest, is := strings.CutPrefix(ref, "prop_"); is && rest != "" && strings.Trim(rest, idLetters) == "" {
-		return fault.New(fault.RunNotFound, "%q is the id of a proposal, and not of a run", ref).
-			Suggest("Show the proposal with %s.", fault.Command{"proposals", "get", ref})
+	if kind, run := token.Peek(ref); kind != "" {
+		return r.explainToken(ctx, kind, run, ref)
+	}
+	if strings.HasPrefix(ref, "@") {
+		return fault.New(fault.RunNotFound, "%q names no run: the only name of this form is %s", ref, Last).
+			Suggest("Use %s for the latest run, or see %s.", Last, fault.Command{"runs", "list"})
+	}
+	if source.IDStatus(ref) == "namespaced" && !slices.Contains([]string{".json", ".yaml", ".yml"}, path.Ext(ref)) {
+		return fault.New(fault.RunNotFound, "%q has the form of the id of a workflow, and not of a run", ref).
+			Suggest("See its runs with %s.", fault.Command{"runs", "list", "--workflow", ref})
 	}
 	all, listErr := r.Sessions(ctx)
 	if listErr != nil {
 		return err
 	}
 	if strings.HasPrefix(ref, "node_") {
-		return explainNode(ctx, r, all, ref, err)
+		err = explainNode(ctx, r, all, ref, err)
+	} else {
+		err = explainSession(ctx, r, all, ref, err)
 	}
-	return explainSession(ctx, r, all, ref, err)
+	if what, show := id.Mistaken(ref, "a run"); what != "" && fault.Of(err).Details["runId"] == nil &&
+		fault.Is(err, fault.RunNotFound) {
+		f := fault.New(fault.RunNotFound, "%s", what)
+		if show != nil && id.Noun(ref) != "a session" { // an unknown one cannot be shown
+			f.Suggest("Show it with %s.", fault.Command(show))
+		}
+		return f
+	}
+	return err
 }
 
-// explainSession is Explain for what may be the id of a session, with or without "sess_".
-func explainSession(ctx context.Context, r *Reader, all []id.Session, ref string, err error) error {
-	var ids []string
-	var found id.Session
-	for _, s := range all {
-		if hasPrefix(s.String(), "sess_", ref) {
-			found, ids = s, append(ids, s.String())
-		}
+// explainToken is explain for a token of a run, which is unknown if the token is not of this store.
+func (r *Reader) explainToken(ctx context.Context, kind string, run id.Run, ref string) error {
+	f := fault.New(fault.RunNotFound, "this is a token (%s), and not the id of a run", kind)
+	if _, err := r.searchRun(ctx, run.String()); run.IsZero() || err != nil {
+		f.Message += "; its run is not in this store"
+		return f
 	}
-	switch len(ids) {
-	case 0:
-		return err
-	case 1:
-	default:
-		return Ambiguous("sessions, and no run,", ref, ids)
+	return f.Suggest("Name its run: %s.", fault.Command{"runs", "show", run.String()}).
+		With("reference", ref).With("runId", run.String())
+}
+
+// explainSession is explain for what may be the id of a session, with or without "sess_".
+func explainSession(ctx context.Context, r *Reader, all []id.Session, ref string, err error) error {
+	found, ok, sessionErr := findSession(all, ref)
+	if !ok {
+		return cmp.Or(sessionErr, err)
 	}
 	list, _ := r.SessionRuns(ctx, found, r.HeadKey(ctx))
 	if len(list) == 0 {
@@ -83,7 +103,21 @@ func explainSession(ctx context.Context, r *Reader, all []id.Session, ref string
 	return fault.New(fault.RunNotFound, "%s is a session, and not a run; its runs are: %s", found,
 		strings.Join(names[:min(len(names), candidatesShown)], ", ")).
 		Suggest("Show its latest run with %s.", fault.Command{"runs", "show", latest}).
-		With("sessionId", found.String()).With("runId", latest)
+		With("sessionId", found.String()).With("reference", ref).With("runId", latest)
+}
+
+// findSession returns the session whose id begins with a reference, with or without "sess_". Several are an error.
+func findSession(all []id.Session, ref string) (found id.Session, ok bool, err error) {
+	var ids []string
+	for _, s := range all {
+		if hasPrefix(s.String(), "sess_", ref) {
+			found, ids = s, append(ids, s.String())
+		}
+	}
+	if len(ids) > 1 {
+		err = Ambiguous("sessions, and no run,", ref, ids)
+	}
+	return found, len(ids) == 1, err
 }
 
 // foundNode is a node with the session and run that have it.
@@ -93,7 +127,7 @@ type foundNode struct {
 	node    id.Node
 }
 
-// explainNode is Explain for the id of a node. Sessions that cannot be read are passed over.
+// explainNode is explain for the id of a node. Sessions that cannot be read are passed over.
 func explainNode(ctx context.Context, r *Reader, all []id.Session, ref string, err error) error {
 	var ids []string
 	var at foundNode
@@ -125,7 +159,8 @@ func explainNode(ctx context.Context, r *Reader, all []id.Session, ref string, e
 		what, shows = "the node of step "+key, fault.Command{"runs", "show", run, "--step", key}
 	}
 	return fault.New(fault.RunNotFound, "%s is %s of run %s, and not a run", at.node, what, run).
-		Suggest("Show it with %s.", shows).With("nodeId", at.node.String()).With("runId", run)
+		Suggest("Show it with %s.", shows).With("nodeId", at.node.String()).
+		With("reference", ref).With("runId", run)
 }
 
 // hasPrefix reports whether ref is a prefix of an id, with or without the word that ids of its kind begin with,

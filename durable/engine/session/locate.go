@@ -18,12 +18,14 @@ import (
 const Last = "@last"
 
 // Locate finds a run by its id, a unique prefix of it (with or without "run_"),
-// or @last, and returns its preferred tip (docs/design.md#tokens). Errors:
-// RUN_NOT_FOUND, RUN_AMBIGUOUS.
+// or @last, and returns its preferred tip (docs/design.md#tokens). Capital letters
+// of an id are read as small ones. Errors: RUN_NOT_FOUND, which says what else the
+// reference is, and RUN_AMBIGUOUS.
 func (r *Reader) Locate(ctx context.Context, ref string) (Position, error) {
+	ref = id.Typed(ref)
 	at, err := r.searchRun(ctx, ref)
 	if err != nil {
-		return Position{}, err
+		return Position{}, r.explain(ctx, ref, err)
 	}
 	// Only a healthy fold is cached: a reading that continues from an unhealthy
 	// one would not meet the damage before its head.
@@ -43,9 +45,10 @@ type FoundRun struct {
 // Lookup finds a run and reads its whole session, as the use cases do that show
 // history and health. Errors as of Locate.
 func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
+	ref = id.Typed(ref)
 	found, err := r.searchRun(ctx, ref)
 	if err != nil {
-		return FoundRun{}, err
+		return FoundRun{}, r.explain(ctx, ref, err)
 	}
 	h, v := found.history, found.verdict
 	if h == nil || h.Fold.Loaded {
@@ -61,9 +64,11 @@ func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
 	return out, nil
 }
 
-// ResolveSession returns the session that a session id, or a reference to one of
-// its runs, names. Errors: SESSION_NOT_FOUND, RUN_NOT_FOUND, RUN_AMBIGUOUS.
+// ResolveSession returns the session that a session id, a unique prefix of it, or a
+// reference to one of its runs, names. Errors: SESSION_NOT_FOUND, RUN_NOT_FOUND,
+// RUN_AMBIGUOUS.
 func (r *Reader) ResolveSession(ctx context.Context, ref string) (id.Session, error) {
+	ref = id.Typed(ref)
 	all, err := r.Sessions(ctx)
 	if err != nil {
 		return id.Session{}, err
@@ -75,6 +80,11 @@ func (r *Reader) ResolveSession(ctx context.Context, ref string) (id.Session, er
 		return s, fault.New(fault.SessionNotFound, "the store holds no session %s", s)
 	}
 	at, err := r.Lookup(ctx, ref)
+	if fault.Is(err, fault.RunNotFound) {
+		if s, ok, _ := findSession(all, ref); ok {
+			return s, nil
+		}
+	}
 	if err != nil {
 		return id.Session{}, err
 	}

@@ -156,6 +156,7 @@ func (u *Upkeep) findInTrash(ctx context.Context, ref string) (TrashedSession, e
 	if err != nil {
 		return TrashedSession{}, err
 	}
+	ref = id.Typed(ref)
 	var found []TrashedSession
 	for _, t := range all {
 		switch {

@@ -320,6 +320,13 @@ const (
 func digestDigits(ref string) (string, error) {
 	digits := strings.ToLower(strings.TrimPrefix(ref, "sha256:"))
 	if len(digits) < digestPrefixMin || len(digits) > 2*digestBytes || strings.Trim(digits, "0123456789abcdef") != "" {
+		if what, show := id.Mistaken(id.Typed(ref), "an artifact"); what != "" {
+			f := fault.New(fault.ValidationError, "%s; an artifact is named by its digest", what)
+			if len(show) > 0 && show[0] == "runs" {
+				return "", f.Suggest("%s shows the digests.", fault.Command{"artifacts", "list", id.Typed(ref)})
+			}
+			return "", f.Suggest("%s shows the digests.", fault.Command{"artifacts", "list"})
+		}
 		return "", fault.New(fault.ValidationError, "%q is not a digest: want sha256: and 64 hexadecimal digits, or at "+
 			"least the first %d of them", ref, digestPrefixMin).
 			Suggest("%s shows the digests.", fault.Command{"artifacts", "list"})

@@ -131,6 +131,7 @@ func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.
 	}
 	var found []id.Node
 	var names []string
+	nodeRef = id.Typed(nodeRef)
 	for _, n := range at.Run.Order {
 		if strings.HasPrefix(n.String(), "node_"+strings.TrimPrefix(nodeRef, "node_")) && nodeRef != "node_" {
 			found, names = append(found, n), append(names, n.String())
@@ -138,6 +139,9 @@ func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.
 	}
 	switch len(found) {
 	case 0:
+		if what, _ := id.Mistaken(nodeRef, "a node"); what != "" {
+			fault.Of(err).Message = what
+		}
 		return step, err
 	case 1:
 		here.Node = found[0]

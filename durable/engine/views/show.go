@@ -163,7 +163,7 @@ func (o *Views) RunStep(ctx context.Context, ref, step string) (RunDetails, erro
 func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 	at, err := o.r.Lookup(ctx, ref)
 	if err != nil {
-		return RunDetails{}, session.Explain(ctx, o.r, ref, err)
+		return RunDetails{}, err
 	}
 	run, v := at.Run, at.Verdict
 	row, err := o.SummaryOf(ctx, at.Session, run, v.Health)

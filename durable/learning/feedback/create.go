@@ -47,7 +47,7 @@ func CheckReason(why string) error { return refuse(checkReason(why)) }
 // ParseCreate reads a Create strictly. Unknown members at any level, members of two kinds,
 // values of another type or out of range are VALIDATION_ERROR as from Request.Check.
 func ParseCreate(data []byte) (Create, error) {
-	v, err := canon.Parse(data)
+	v, err := canon.Parse(canon.WithoutBOM(data))
 	var at *canon.ParseError
 	if errors.As(err, &at) {
 		// The reason may contain a key of the caller's, of any length.

@@ -23,6 +23,7 @@ func ReadAny(name string, data []byte) (root canon.Value, alone bool, err error)
 	if len(data) > limits.ProposalFileBytesMax {
 		return root, false, refuse("file", atMost(limits.ProposalFileBytesMax), sized(len(data)))
 	}
+	data = canon.WithoutBOM(data)
 	parse, language := canon.Parse, "JSON"
 	start := bytes.TrimLeft(data, " \t\r\n")
 	switch ext := strings.ToLower(path.Ext(name)); {

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
@@ -120,9 +121,9 @@ func rulesSection(rules string, budget int) string {
 	return reason.Truncate("## Rules of this workflow\n\n"+rules, budget)
 }
 
-// Label names a step and its instance key, each within labelMax.
+// Label names a step and its place, in words, each within labelMax.
 func Label(title, key string) string {
-	return fmt.Sprintf("%s (%s)", reason.Clip(title, labelMax), reason.Clip(key, labelMax))
+	return fmt.Sprintf("%s (%s)", reason.Clip(title, labelMax), reason.Clip(snapshot.InWords(key), labelMax))
 }
 
 // goalSection renders the goal as a quotation: a line of it cannot be mistaken for a heading.

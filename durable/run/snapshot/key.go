@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,4 +47,17 @@ func ParseKey(key string) (path []PathElement, stepID string, err error) {
 		return nil, "", fmt.Errorf("step instance key %q: want [loop@iteration/…::]stepId", key)
 	}
 	return path, stepID, nil
+}
+
+// InWords returns a step instance key for people: the id of the step and, in loops, the rounds, which are counted from
+// one, the innermost first: "inner, round 2 of again". A key that does not parse is returned as it is.
+func InWords(key string) string {
+	path, stepID, err := ParseKey(key)
+	if err != nil {
+		return key
+	}
+	for _, e := range slices.Backward(path) {
+		stepID += fmt.Sprintf(", round %d of %s", e.Iteration+1, e.LoopID)
+	}
+	return stepID
 }

@@ -128,6 +128,24 @@ func wrongPayload(kind string, version int64) error {
 	return fault.New(fault.TokenInvalidFormat, "the token's payload is of kind %q, unlike its prefix", kind)
 }
 
+// Peek returns the kind of a text that has the form of a token, "" for another text, and the run that its payload
+// names. The signature is not checked: what is returned explains a mistake and decides nothing.
+func Peek(s string) (kind string, run id.Run) {
+	prefix, _, _ := strings.Cut(s, ".")
+	payload, _, err := split(s, prefix)
+	if err != nil {
+		return "", run
+	}
+	v, err := canon.Parse(payload)
+	if err != nil {
+		return "", run
+	}
+	if member, ok := v.Get("runId"); ok {
+		run, _ = id.ParseRun(member.Text())
+	}
+	return kinds[prefix], run
+}
+
 // CheckState checks a state token's form without keys: an error is one that ParseState
 // returns for every set of keys.
 func CheckState(s string) error {
@@ -162,11 +180,11 @@ func split(s, prefix string) (payload, signature []byte, err error) {
 	parts := strings.Split(s, ".")
 	kind, known := kinds[parts[0]]
 	if !known || len(parts) < 2 || !strings.HasPrefix(parts[1], "v") {
-		return nil, nil, fault.New(
-			fault.TokenInvalidFormat,
-			"%s is not a token: want st|ack|chk.v1.<payload>.<signature>",
-			quote(s),
-		)
+		f := fault.New(fault.TokenInvalidFormat, "%s is not a token: want st|ack|chk.v1.<payload>.<signature>", quote(s))
+		if id.Noun(s) == "a run" {
+			f.Suggest("It is the id of a run: give it with --run, as in %s.", fault.Command{"continue", "--run", s})
+		}
+		return nil, nil, f
 	}
 	if parts[1] != "v1" {
 		return nil, nil, fault.New(fault.TokenUnsupportedVersion, "the token is of version %s; this binary knows v1",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -113,6 +114,9 @@ const problemsMax = 20
 // notFound returns WORKFLOW_NOT_FOUND. The suggestion prefers an id whose part after the
 // namespace is equal to id, then the most similar id.
 func (c Catalog) notFound(id string) error {
+	if f := mistaken(id); f != nil {
+		return f
+	}
 	f := fault.New(fault.WorkflowNotFound, "no workflow has the id %q", id)
 	var ids []string
 	for _, e := range c.Entries {
@@ -126,6 +130,23 @@ func (c Catalog) notFound(id string) error {
 	}
 	if near := nearest.Of(id, ids); near != "" {
 		f.Suggest("Did you mean %s? %s shows all.", near, fault.Command{"workflows", "list"})
+	}
+	return f
+}
+
+// mistaken returns WORKFLOW_NOT_FOUND for the id of a run, or of another thing that is no workflow; nil for other texts.
+func mistaken(ref string) error {
+	ref = id.Typed(ref)
+	what, show := id.Mistaken(ref, "a workflow")
+	if what == "" {
+		return nil
+	}
+	f := fault.New(fault.WorkflowNotFound, "%s", what)
+	switch {
+	case id.Noun(ref) == "a run":
+		f.Suggest("Continue it with %s, or show it with %s.", fault.Command{"run", "--run", ref}, fault.Command(show))
+	case show != nil:
+		f.Suggest("Show it with %s.", fault.Command(show))
 	}
 	return f
 }

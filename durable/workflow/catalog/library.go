@@ -17,7 +17,7 @@ type Bindings map[string]map[string]string
 // slot ids and the ids of the routines that fill them. Whether the ids exist is not
 // checked. It fails if data is not JSON or has another structure.
 func ReadBindings(data []byte) (out Bindings, err error) {
-	v, err := canon.Parse(data)
+	v, err := canon.Parse(canon.WithoutBOM(data))
 	if err != nil {
 		return nil, err
 	}

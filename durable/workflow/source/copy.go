@@ -37,6 +37,7 @@ func Copy(source []byte, newID string) ([]byte, error) {
 	if len(source) > limits.SourceBytesMax {
 		return nil, fmt.Errorf("it has %d bytes, at most %d are accepted", len(source), limits.SourceBytesMax)
 	}
+	source = canon.WithoutBOM(source)
 	parse, replaceID := canon.Parse, replaceIDJSON
 	root, err := canon.Parse(source)
 	if start := bytes.TrimLeft(source, " \t\r\n"); err != nil && (len(start) == 0 || start[0] != '{') {

@@ -41,6 +41,7 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 
 // Locate returns problems of a file that Parse has read with the places of their keys in its text.
 func Locate(name string, data []byte, found []Problem) []Problem {
+	data = canon.WithoutBOM(data)
 	return places.Locate(data, IsJSON(name, data), found)
 }
 
@@ -196,6 +197,7 @@ func read(name string, data []byte, rest *excess) (canon.Value, error) {
 	if len(data) > limits.SourceBytesMax {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)
 	}
+	data = canon.WithoutBOM(data)
 	parse, first, n := yaml.Parse, yaml.ParseFirst, yaml.CountValues
 	if IsJSON(name, data) {
 		parse, first, n = canon.Parse, canon.ParseFirst, canon.CountValues
@@ -216,7 +218,7 @@ func read(name string, data []byte, rest *excess) (canon.Value, error) {
 // IsJSON reports the language of a file: that of its extension, or JSON for a text that begins with a
 // brace.
 func IsJSON(name string, data []byte) bool {
-	start := bytes.TrimLeft(data, " \t\r\n")
+	start := bytes.TrimLeft(canon.WithoutBOM(data), " \t\r\n")
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{'
 }

@@ -30,6 +30,7 @@ const problemsMax = 100
 // workflow files. All problems are reported, in the order of the file, at most problemsMax; a file with
 // any has no cases.
 func Parse(name string, data []byte, w compile.Compiled) (File, []Problem) {
+	data = canon.WithoutBOM(data)
 	root, err := read(name, data)
 	if err != nil {
 		p := Problem{Message: "the file cannot be read: " + reason.Clip(err.Error(), limits.MessageBytesMax),

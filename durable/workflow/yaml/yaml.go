@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -123,7 +124,7 @@ func document(text string) (root *yaml.Node, err error) {
 	if err := in.Decode(&doc); err == io.EOF || err == nil && len(doc.Content) == 0 {
 		return nil, &canon.ParseError{Line: 1, Reason: "the document is empty"}
 	} else if err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	// The decoder stops at a document separator; a second successful Decode is an error.
 	var second yaml.Node
@@ -131,7 +132,7 @@ func document(text string) (root *yaml.Node, err error) {
 		return nil, &canon.ParseError{Line: max(second.Line, 1),
 			Reason: "a second document starts here; a file contains one document only"}
 	} else if err != io.EOF {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	return doc.Content[0], nil
 }
@@ -139,17 +140,66 @@ func document(text string) (root *yaml.Node, err error) {
 // libraryError matches the messages of the YAML library.
 var libraryError = pattern.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-// syntaxError extracts the line number from the library's message, which has it only as
-// text.
-func syntaxError(err error) error {
-	out := &canon.ParseError{Line: 1, Reason: err.Error()}
-	if m := libraryError.FindStringSubmatch(err.Error()); m != nil {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			out.Line = n
-		}
-		out.Reason = "not valid YAML: " + strings.ToValidUTF8(m[2], "\ufffd")
+// syntaxError is the error of the library for a text, with the line at which the text begins to have it.
+func syntaxError(text string, err error) error {
+	line, problem := messageOf(err)
+	if problem == "" {
+		return &canon.ParseError{Line: 1, Reason: err.Error()}
 	}
-	return out
+	return &canon.ParseError{Line: errorLine(text, line, problem),
+		Reason: "not valid YAML: " + strings.ToValidUTF8(problem, "\ufffd")}
+}
+
+// messageOf returns the line and the problem of an error of the library, which has them only as text. The line is often
+// that before the problem, or that at which the value around it begins; 1 if there is none.
+func messageOf(err error) (line int, problem string) {
+	m := libraryError.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 1, ""
+	}
+	if n, err := strconv.Atoi(m[1]); err == nil {
+		return n, m[2]
+	}
+	return 1, m[2]
+}
+
+// searchedBytesMax bounds a text whose parts are parsed again to find the line of an error.
+const searchedBytesMax = 512 << 10
+
+// errorLine returns the number of the first line, from line on, with which a text has a problem: the lines up to there
+// have it, those before it do not.
+func errorLine(text string, line int, problem string) int {
+	if len(text) > searchedBytesMax {
+		return line
+	}
+	var ends []int // of the lines
+	for i, c := range []byte(text) {
+		if c == '\n' || c == '\r' && !strings.HasPrefix(text[i+1:], "\n") {
+			ends = append(ends, i+1)
+		}
+	}
+	ends = append(ends, len(text))
+	n := sort.Search(len(ends)-line, func(n int) bool { return problemOf(text[:ends[line-1+n]]) == problem })
+	return line + n
+}
+
+// problemOf returns the problem that the library has with a text, "" for none.
+func problemOf(text string) (problem string) {
+	defer func() {
+		if recover() != nil { // see document
+			problem = ""
+		}
+	}()
+	in := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var doc yaml.Node
+		if err := in.Decode(&doc); err == io.EOF {
+			return ""
+		} else if err != nil {
+			_, problem = messageOf(err)
+			return problem
+		}
+	}
 }
 
 // splitLines splits at the line breaks of YAML: LF, CR and CRLF.

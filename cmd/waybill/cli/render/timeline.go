@@ -48,7 +48,7 @@ func TimelineLine(p *page.Page, day string, m runs.TimelineEntry) string {
 	}
 	who := actorWithin(m.Actor, p.Width/5)
 	who += strings.Repeat(" ", max(actorWidthMin-page.TextWidth(who), 0))
-	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+who+"  "+mark, m.Text, paint)
+	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+who+"  "+mark, Sentence(m.Text), paint)
 	return day
 }
 

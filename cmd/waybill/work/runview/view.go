@@ -231,7 +231,7 @@ func (v *View) Blocked(all []reason.Blocker) {
 	}
 	v.page.Line("  %s", v.page.Warn("Not accepted:"))
 	for _, b := range all {
-		v.mark(v.page.Warn("!"), b.Message)
+		v.mark(v.page.Warn("!"), render.Sentence(b.Message))
 		if b.SuggestedFix != "" {
 			v.mark(v.page.Dim("→"), b.SuggestedFix)
 		}
