@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // Option adds one flag of a command to a set of its flags; see Opt and OneOf.
@@ -140,7 +141,15 @@ func (c choice[T]) Set(word string) error {
 			return nil
 		}
 	}
-	return fault.New(fault.UsageError, "unknown %s %q", c.name, word).Suggest("Use %s.", c.words())
+	f := fault.New(fault.UsageError, "unknown %s %q", c.name, word).Suggest("Use %s.", c.words())
+	words := make([]string, len(c.all))
+	for i, v := range c.all {
+		words[i] = string(v)
+	}
+	if near := nearest.Of(word, words); near != "" {
+		f.Suggest("Did you mean %s? The values are %s.", near, c.words())
+	}
+	return f
 }
 
 // String implements pflag.Value. No default is shown in the help.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // configLong is the first paragraph of the help of 'waybill config'; the keys
@@ -60,6 +61,7 @@ func newConfigGet(a *cli.App) *cobra.Command {
 						return document.Settings{Settings: c.All()}, err
 					}
 					s, err := c.Get(args[0])
+					err = suggestKey(args[0], err)
 					return document.Settings{Settings: []config.Setting{s}}, err
 				},
 				func(p *page.Page, doc document.Settings) {
@@ -118,7 +120,7 @@ OpenSSH's allowed_signers.
 						change, err = o.PlanSet(ctx, args[0], args[1])
 					}
 					if err != nil {
-						return doc, err
+						return doc, suggestKey(args[0], err)
 					}
 					s, err := changeConfig(ctx, a, o, change, &sign)
 					return document.Settings{Settings: []config.Setting{s}}, err
@@ -135,6 +137,23 @@ OpenSSH's allowed_signers.
 		cli.Opt(&reset, "reset", "reset KEY to its default"))
 	sign.AddFlags(a, cmd)
 	return cmd
+}
+
+// suggestKey adds the nearest key to an error about an unknown one.
+func suggestKey(key string, err error) error {
+	f := fault.Of(err)
+	if f == nil || f.Details["keys"] == nil {
+		return err
+	}
+	for _, known := range config.Keys() {
+		if strings.EqualFold(known, key) {
+			return f.Suggest("Did you mean %s?", known)
+		}
+	}
+	if near := nearest.Of(key, config.Keys()); near != "" {
+		return f.Suggest("Did you mean %s? %s lists all keys.", near, fault.Command{"config", "get"})
+	}
+	return f
 }
 
 // readSigners returns the value of the key signers that a file of allowed signers states.

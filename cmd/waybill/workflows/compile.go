@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/difference"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
 // newCompile returns "workflows compile". It prints the compiled workflow, or with -o writes
@@ -52,8 +54,7 @@ version to which a run is pinned.`,
 				return compare(cmd.Context(), a, w, against)
 			}
 			if out != "" {
-				// Not a file of the store: its mode is left to the umask.
-				if err := os.WriteFile(out, w.Bytes(), 0o666); err != nil {
+				if err := writeOver(out, w.Bytes()); err != nil {
 					return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", out, cli.PlainCause(err)).
 						Suggest("Give the path of a writable file.")
 				}
@@ -75,6 +76,17 @@ version to which a run is pinned.`,
 		cli.Opt(&against, "against RUN", "print the difference from what the run RUN is pinned to"),
 		cli.Opt(&out, "output,o FILE", "write the exact bytes to FILE"))
 	return cmd
+}
+
+// writeOver writes a file, a device or a pipe with a reader; it does not wait for a reader. The mode of a new file is
+// left to the umask.
+func writeOver(name string, data []byte) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|osfs.NonBlocking, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Close())
 }
 
 // compare prints the difference between the version to which a run is pinned and a compiled workflow, as a
