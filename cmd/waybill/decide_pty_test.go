@@ -104,7 +104,12 @@ func TestDecideInRun(t *testing.T) {
 			s.typeText("n\n")
 			s.expect("is not approved")
 		}, 3, ""},
-		"stopped at the question": {func(s *terminalSession) { s.typeText("\x03"); s.expect("[INTERRUPTED]") }, 1, ""},
+		"stopped at the question": {func(s *terminalSession) {
+			s.typeText("\x03")
+			s.expect("nothing was decided")
+			s.expect("[INTERRUPTED]")
+			s.expect("Decide with 'waybill approve ")
+		}, 1, ""},
 		"stopped at the reason": {func(s *terminalSession) {
 			s.typeText("s\n")
 			s.expect("What has to change?")
@@ -178,6 +183,12 @@ func TestDecideAtApprove(t *testing.T) {
 			s.typeText("send\n")
 			s.expect("Nothing was recorded")
 		}, 3, ""},
+		"stopped at the question": {nil, func(s *terminalSession) {
+			s.typeText("\x03")
+			s.expect("nothing was decided")
+			s.expect("[INTERRUPTED]")
+			s.expect("Decide with 'waybill approve ")
+		}, 1, ""},
 		"no reason at the end": {nil, func(s *terminalSession) {
 			s.typeText("s\n")
 			s.expect("What has to change?")

@@ -12,7 +12,7 @@ func Key(key string) string { return snapshot.InWords(key) }
 
 // iteration matches the number in a stored sentence of the engine about a loop, which counts iterations from zero.
 var iteration = pattern.New(`^((?:Decided: )?(?:Loop|Step) "[^"]*"` +
-	`(?:: | \(\w+\), |: the decision after | would start | of loop "[^"]*" is next, in )iteration )(\d{1,9})`)
+	`(?:: | \(\w+\), |: the decision after | would start | of loop "[^"]*" is next, in )iteration )(\d{1,9})\b`)
 
 // Sentence returns a stored sentence of the engine for people: iterations are counted from one.
 func Sentence(text string) string {
