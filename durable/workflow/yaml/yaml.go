@@ -174,7 +174,7 @@ func errorLine(text string, line int, problem string) int {
 	}
 	var ends []int // of the lines
 	for i, c := range []byte(text) {
-		if c == '\n' {
+		if c == '\n' || c == '\r' && !strings.HasPrefix(text[i+1:], "\n") {
 			ends = append(ends, i+1)
 		}
 	}
