@@ -129,21 +129,3 @@ func Typed(text string) string {
 	}
 	return text
 }
-
-// Mistaken explains a reference that is an id of another kind than the wanted one, such as "a proposal": what it is,
-// and the words of the command that shows it, nil for none. "" for a text that is no id of another kind.
-func Mistaken(text, wanted string) (what string, show []string) {
-	noun := Noun(text)
-	if noun == "" || noun == wanted {
-		return "", nil
-	}
-	switch noun {
-	case nouns[run{}.prefix()]:
-		show = []string{"runs", "show", text}
-	case nouns[session{}.prefix()]:
-		show = []string{"verify", text}
-	case nouns[proposal{}.prefix()]:
-		show = []string{"proposals", "get", text}
-	}
-	return text + " is the id of " + noun + ", and not of " + wanted, show
-}

@@ -1,7 +1,6 @@
 package id
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -28,19 +27,6 @@ func TestTyped(t *testing.T) {
 	} {
 		if got := Typed(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
-// TestMistaken: an id of another kind is explained with the command that shows it.
-func TestMistaken(t *testing.T) {
-	what, show := Mistaken("run_abc", "a proposal")
-	if what != "run_abc is the id of a run, and not of a proposal" || !slices.Equal(show, []string{"runs", "show", "run_abc"}) {
-		t.Error(what, show)
-	}
-	for _, text := range []string{"prop_abc", "zz", "", "run_"} {
-		if what, show := Mistaken(text, "a proposal"); what != "" || show != nil {
-			t.Errorf("%q: %q, %q", text, what, show)
 		}
 	}
 }

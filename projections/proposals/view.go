@@ -56,11 +56,7 @@ func (p *Log) Find(workspace, ref string) (*Proposal, error) {
 	}
 	switch len(found) {
 	case 0:
-		if what, show := id.Mistaken(ref, "a proposal"); what != "" {
-			f := fault.New(fault.ProposalNotFound, "%s", what)
-			if show != nil {
-				f.Suggest("Show it with %s.", fault.Command(show))
-			}
+		if f := fault.WrongKind(fault.ProposalNotFound, ref, id.Noun(ref), "a proposal"); f != nil {
 			return nil, f
 		}
 		return nil, fault.New(fault.ProposalNotFound, "this workspace has no proposal with the id or prefix %q", ref)

@@ -65,7 +65,7 @@ const LetsGo = "waybill: lets go"
 const MayCreate = "waybill: may create"
 
 // OnlyReads makes this call of a command that may create the store one that does not.
-func (a *App) OnlyReads() { a.creates = false }
+func OnlyReads(a *App) { a.creates = false }
 
 // Begin checks the common flags, the values of all flags and arguments, and the flags of the command that exclude each
 // other, after the command line was parsed. If it succeeds, later errors are those of the command itself; see asFault.

@@ -114,7 +114,7 @@ func (a *App) Note(people func(*page.Page)) {
 // stdout, otherwise message and suggestion on stderr. If stdout cannot be written, the error
 // is printed on stderr as text, so that the caller gets more than an exit status.
 func (a *App) fail(err error) int {
-	f := faults.Redact(a.SuggestForStore(a.withRun(fault.Of(err))))
+	f := faults.Redact(a.SuggestForStore(withRun(a, fault.Of(err))))
 	// The answer contains message and suggestion. The underlying cause is logged at level
 	// debug, and for an internal error always.
 	log := a.Log()

@@ -210,7 +210,7 @@ func readSources(ctx context.Context, finder *discovery.Finder, in Installations
 
 // CheckStore returns TARGET_NOT_FOUND if a flag names a store that does not exist. Workflows are also listed if the
 // store cannot be read; then a warning says so.
-func (a *App) CheckStore(ctx context.Context) error {
+func CheckStore(ctx context.Context, a *App) error {
 	err := a.WithStore(ctx, func(context.Context, *Store) error { return nil })
 	if fault.Is(err, fault.TargetNotFound) {
 		return err

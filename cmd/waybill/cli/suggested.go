@@ -88,7 +88,7 @@ const repeatedBytesMax = 200
 
 // withRun returns a fault about a reference that is no run but leads to one, with the same call for that run as its
 // suggestion; the fault itself if the call is long, or is the one that shows a run. The fault is not modified.
-func (a *App) withRun(of *fault.Fault) *fault.Fault {
+func withRun(a *App, of *fault.Fault) *fault.Fault {
 	ref, _ := of.Details["reference"].(string)
 	run, _ := of.Details["runId"].(string)
 	at, line := slices.IndexFunc(a.Args, func(arg string) bool { return id.Typed(arg) == ref }), strings.Join(a.Args, " ")

@@ -88,7 +88,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.checkNamed(dir, store); err != nil {
+	if err := checkNamed(a, dir, store); err != nil {
 		_ = store.Close()
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 
 // checkNamed returns TARGET_NOT_FOUND for a store that does not exist, if a flag names it and the command creates none:
 // an empty answer would hide a wrong name.
-func (a *App) checkNamed(dir string, store *filestore.Store) error {
+func checkNamed(a *App, dir string, store *filestore.Store) error {
 	if a.creates || a.Flags.Store+a.Flags.Tenant == "" {
 		return nil
 	}

@@ -297,8 +297,9 @@ func onlyMatch[T interface{ String() string }](ids []T, ref, noun string, run id
 	case 1:
 		return matching[0], nil
 	case 0:
-		if what, _ := id.Mistaken(ref, "an "+noun); what != "" { // an annotation or an event
-			return found, fault.New(missing, "%s", what).Suggest("See %s.", append(list, run.String()))
+		// noun is "annotation" or "event"
+		if f := fault.WrongKind(missing, ref, id.Noun(ref), "an "+noun); f != nil {
+			return found, f.Suggest("See %s.", append(list, run.String()))
 		}
 		return found, fault.New(missing, "run %s has no %s that begins with %q", run, noun, ref).
 			Suggest("See %s.", append(list, run.String()))

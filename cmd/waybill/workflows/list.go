@@ -30,7 +30,7 @@ Nothing is changed.`,
 			"  waybill workflows list --json | jq -r '.data.workflows[].workflowId'",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.CheckStore(cmd.Context()); err != nil {
+			if err := cli.CheckStore(cmd.Context(), a); err != nil {
 				return err
 			}
 			c, err := a.Catalog(cmd.Context())

@@ -61,7 +61,7 @@ func NewTrust(a *cli.App) *cobra.Command {
 					cmd.CommandPath())
 			}
 			if in.list || in.revoke {
-				a.OnlyReads()
+				cli.OnlyReads(a)
 			}
 			o, err := a.Open(cmd.Context())
 			if err != nil {

@@ -33,12 +33,12 @@ func Ambiguous(nouns, ref string, ids []string) error {
 // the id of a session, a node or a proposal, a token, or the id of a workflow, the error says so, and which command
 // shows it. If it leads to a run, the details have the reference and the run, which is to be named in its place.
 // Only a reference that begins with "node_" takes a reading of all sessions.
-func (r *Reader) explain(ctx context.Context, ref string, err error) error {
+func explain(ctx context.Context, r *Reader, ref string, err error) error {
 	if !fault.Is(err, fault.RunNotFound) || ref == Last {
 		return err
 	}
 	if kind, run := token.Peek(ref); kind != "" {
-		return r.explainToken(ctx, kind, run, ref)
+		return explainToken(ctx, r, kind, run, ref)
 	}
 	if strings.HasPrefix(ref, "@") {
 		return fault.New(fault.RunNotFound, "%q names no run: the only name of this form is %s", ref, Last).
@@ -57,11 +57,10 @@ func (r *Reader) explain(ctx context.Context, ref string, err error) error {
 	} else {
 		err = explainSession(ctx, r, all, ref, err)
 	}
-	if what, show := id.Mistaken(ref, "a run"); what != "" && fault.Of(err).Details["runId"] == nil &&
-		fault.Is(err, fault.RunNotFound) {
-		f := fault.New(fault.RunNotFound, "%s", what)
-		if show != nil && id.Noun(ref) != "a session" { // an unknown one cannot be shown
-			f.Suggest("Show it with %s.", fault.Command(show))
+	if f := fault.WrongKind(fault.RunNotFound, ref, id.Noun(ref), "a run"); f != nil &&
+		fault.Of(err).Details["runId"] == nil && fault.Is(err, fault.RunNotFound) {
+		if id.Noun(ref) == "a session" { // an unknown one cannot be shown
+			f.Suggestion = fault.Lookup(fault.RunNotFound).Suggestion
 		}
 		return f
 	}
@@ -69,7 +68,7 @@ func (r *Reader) explain(ctx context.Context, ref string, err error) error {
 }
 
 // explainToken is explain for a token of a run, which is unknown if the token is not of this store.
-func (r *Reader) explainToken(ctx context.Context, kind string, run id.Run, ref string) error {
+func explainToken(ctx context.Context, r *Reader, kind string, run id.Run, ref string) error {
 	f := fault.New(fault.RunNotFound, "this is a token (%s), and not the id of a run", kind)
 	if _, err := r.searchRun(ctx, run.String()); run.IsZero() || err != nil {
 		f.Message += "; its run is not in this store"

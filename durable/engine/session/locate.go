@@ -25,7 +25,7 @@ func (r *Reader) Locate(ctx context.Context, ref string) (Position, error) {
 	ref = id.Typed(ref)
 	at, err := r.searchRun(ctx, ref)
 	if err != nil {
-		return Position{}, r.explain(ctx, ref, err)
+		return Position{}, explain(ctx, r, ref, err)
 	}
 	// Only a healthy fold is cached: a reading that continues from an unhealthy
 	// one would not meet the damage before its head.
@@ -48,7 +48,7 @@ func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
 	ref = id.Typed(ref)
 	found, err := r.searchRun(ctx, ref)
 	if err != nil {
-		return FoundRun{}, r.explain(ctx, ref, err)
+		return FoundRun{}, explain(ctx, r, ref, err)
 	}
 	h, v := found.history, found.verdict
 	if h == nil || h.Fold.Loaded {

@@ -320,12 +320,14 @@ const (
 func digestDigits(ref string) (string, error) {
 	digits := strings.ToLower(strings.TrimPrefix(ref, "sha256:"))
 	if len(digits) < digestPrefixMin || len(digits) > 2*digestBytes || strings.Trim(digits, "0123456789abcdef") != "" {
-		if what, show := id.Mistaken(id.Typed(ref), "an artifact"); what != "" {
-			f := fault.New(fault.ValidationError, "%s; an artifact is named by its digest", what)
-			if len(show) > 0 && show[0] == "runs" {
-				return "", f.Suggest("%s shows the digests.", fault.Command{"artifacts", "list", id.Typed(ref)})
+		other := id.Typed(ref)
+		if f := fault.WrongKind(fault.ValidationError, other, id.Noun(other), "an artifact"); f != nil {
+			list := fault.Command{"artifacts", "list"}
+			if id.Noun(other) == "a run" {
+				list = append(list, other)
 			}
-			return "", f.Suggest("%s shows the digests.", fault.Command{"artifacts", "list"})
+			f.Message += "; an artifact is named by its digest"
+			return "", f.Suggest("%s shows the digests.", list)
 		}
 		return "", fault.New(fault.ValidationError, "%q is not a digest: want sha256: and 64 hexadecimal digits, or at "+
 			"least the first %d of them", ref, digestPrefixMin).

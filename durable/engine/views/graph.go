@@ -139,8 +139,9 @@ func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.
 	}
 	switch len(found) {
 	case 0:
-		if what, _ := id.Mistaken(nodeRef, "a node"); what != "" {
-			fault.Of(err).Message = what
+		if f := fault.WrongKind(fault.TokenUnknownNode, nodeRef, id.Noun(nodeRef), "a node"); f != nil {
+			f.Suggestion = fault.Of(err).Suggestion
+			return step, f
 		}
 		return step, err
 	case 1:

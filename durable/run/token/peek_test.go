@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// TestPeek: a token is recognized, and its run, whoever signed it; other texts and payloads are not.
+// TestPeek: a token and its run are recognized without its key; other texts and payloads are not.
 func TestPeek(t *testing.T) {
 	run, _ := id.ParseRun("run_" + strings.Repeat("a", 26))
 	node, _ := id.ParseNode("node_" + strings.Repeat("a", 26))

@@ -137,16 +137,13 @@ func (c Catalog) notFound(id string) error {
 // mistaken returns WORKFLOW_NOT_FOUND for the id of a run, or of another thing that is no workflow; nil for other texts.
 func mistaken(ref string) error {
 	ref = id.Typed(ref)
-	what, show := id.Mistaken(ref, "a workflow")
-	if what == "" {
+	f := fault.WrongKind(fault.WorkflowNotFound, ref, id.Noun(ref), "a workflow")
+	if f == nil {
 		return nil
 	}
-	f := fault.New(fault.WorkflowNotFound, "%s", what)
-	switch {
-	case id.Noun(ref) == "a run":
-		f.Suggest("Continue it with %s, or show it with %s.", fault.Command{"run", "--run", ref}, fault.Command(show))
-	case show != nil:
-		f.Suggest("Show it with %s.", fault.Command(show))
+	if id.Noun(ref) == "a run" {
+		f.Suggest("Continue it with %s, or show it with %s.", fault.Command{"run", "--run", ref},
+			fault.Command{"runs", "show", ref})
 	}
 	return f
 }
