@@ -50,9 +50,6 @@ func NewFork(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if err := oneLine("title", in.title); err != nil {
-				return err
-			}
 			req, err := in.request(ctx, a)
 			if err != nil {
 				return err

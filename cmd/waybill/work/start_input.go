@@ -39,28 +39,18 @@ func (in *startInput) flags(cmd *cobra.Command) {
 	in.prefs.flags(cmd)
 }
 
-// oneLine returns the USAGE_ERROR for the value of a flag with a line break or another control character: a copy of the
-// value from a list would not be equal to it.
-func oneLine(flag, value string) error {
-	if !strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
-		return nil
-	}
-	return fault.New(fault.UsageError, "--%s has a line break or another control character: %q", flag, value).
-		Suggest("Give it on one line.")
-}
+// isControl reports a line break or another control character.
+func isControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // request returns the start for the flags and the workflow ref, with observations of the
 // repository (docs/design.md#observations). All input is read and checked here, before a store
 // is opened. Errors: USAGE_ERROR, VALIDATION_ERROR, WORKFLOW_NOT_FOUND, WORKFLOW_INVALID.
 func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engine.Start, error) {
 	var out engine.Start
-	if err := oneLine("key", in.key); err != nil {
-		return out, err
-	}
-	if err := oneLine("title", in.title); err != nil {
-		return out, err
-	}
 	switch {
+	case strings.ContainsFunc(in.key, isControl):
+		return out, fault.New(fault.UsageError, "--key has a line break or another control character: %q", in.key).
+			Suggest("Give it on one line: a copy of it from a list has to be the same key.")
 	case !utf8.ValidString(in.title) || !utf8.ValidString(in.goal) || !utf8.ValidString(in.key):
 		return out, fault.New(fault.ValidationError, "--title, --goal and --key must be valid UTF-8")
 	case len(in.title) > limits.TitleBytesMax:
