@@ -90,7 +90,7 @@ func TestLogsPrintStreamsApart(t *testing.T) {
 		if none := strings.Contains(remarks, "No command"); none != (tc.want == "") {
 			t.Errorf("%s: stderr says %q", tc.args, remarks)
 		}
-		if strings.Contains(tc.args, "--step deploy") && !strings.Contains(remarks, "Deploy c d (each@2::deploy)") {
+		if strings.Contains(tc.args, "--step deploy") && !strings.Contains(remarks, "Deploy c d (deploy, round 3 of each)") {
 			t.Errorf("%s: the iterations are not named: %q", tc.args, remarks)
 		}
 	}
