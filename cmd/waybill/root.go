@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/about"
