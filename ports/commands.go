@@ -12,8 +12,8 @@ import (
 // Commands runs the commands of steps (docs/design.md#commands-and-trust). Whether a command may
 // run is decided by the caller.
 type Commands interface {
-	// Try runs a command once and waits for its end, without a shell and without input. A missing
-	// program, a signal and a timeout are outcomes, not errors. An error means that ctx ended
+	// Try runs a command once and waits for its end, without a shell and with no other input than
+	// Command.Input. A missing program, a signal and a timeout are outcomes, not errors. An error means that ctx ended
 	// first: the command and its process group were killed, and what it had done is unknown; or it
 	// is ErrOutside, and nothing ran. When
 	// Try returns, and also when this process is killed, no process of the command's process group
@@ -44,6 +44,8 @@ type Command struct {
 	// during the try; one that a killed performer left is removed by a later try.
 	Folder  string
 	Context []byte
+	// Input is what standard input has; without it that is the null device. A command need not read it.
+	Input []byte
 	// Whole requests all of stdout, up to this number of bytes; 0 requests none.
 	Whole int
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/identity"
+	"github.com/waybill/waybill/infra/notifier"
 )
 
 // version is set by the build with -ldflags "-X main.version=1.2.3"; a build without that
@@ -30,9 +31,12 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Enviro
 // Clock and entropy are passed to the App and read only there: the packages durable and
 // projections must not read them (docs/design.md#layers).
 func run(args []string, in io.Reader, out, errOut io.Writer, env []string) int {
+	if len(args) == 1 && args[0] == notifier.KeepArg {
+		return notifier.Keep(in, out, env)
+	}
 	a := &cli.App{Process: cli.Process{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version,
 		Account: config.AccountOf(uid()), Names: sync.OnceValue(func() config.Names {
 			return identity.Machine(context.Background(), "", env)
-		}), Clock: time.Now, Entropy: rand.Reader}}
+		}), Notifications: cli.NewNotifications(&notifier.Launcher{Env: env}), Clock: time.Now, Entropy: rand.Reader}}
 	return a.Execute(newRoot(a))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 
-
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/about"

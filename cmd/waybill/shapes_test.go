@@ -216,7 +216,8 @@ func TestDocumentShapes(t *testing.T) {
 	slices.Sort(kinds)
 	var described []string
 	for _, name := range schemasOf(true) {
-		if kind := strings.TrimPrefix(name, schema.DocumentPrefix); kind != "payload" { // TestPayloadAsADocument
+		if kind := strings.TrimPrefix(name, schema.DocumentPrefix); kind != "payload" && // TestPayloadAsADocument
+			kind != "notify" { // no answer: TestNotifications
 			described = append(described, kind)
 		}
 	}

@@ -29,3 +29,7 @@ func exitOf(s *os.ProcessState) (status int64, failure string) {
 	}
 	return int64(s.ExitCode()), ""
 }
+
+// Apart are the attributes of a process that outlives this one: a session of its own, which neither Ctrl-C
+// nor the end of a terminal reaches.
+func Apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

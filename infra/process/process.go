@@ -100,27 +100,53 @@ func (r *Runner) start(cmd *exec.Cmd, c ports.Command) (*execution, *startFailur
 	e := &execution{cmd: cmd, captured: newCapture(r.Output), grace: cmp.Or(r.Grace, graceDefault),
 		exited: make(chan struct{}), drained: make(chan struct{})}
 	e.captured.max = c.Whole
-	var writers [2]*os.File
+	writers := make([]*os.File, 2)
 	var err error
 	for i := range e.outputs {
 		if e.outputs[i], writers[i], err = os.Pipe(); err != nil {
-			e.close(writers[:])
+			e.close(writers)
 			return nil, &startFailure{clause: "its output cannot be read: " + reason(err)}
 		}
 	}
 	cmd.Stdout, cmd.Stderr = writers[0], writers[1]
-	if err := cmd.Start(); err != nil {
-		e.close(writers[:])
+	if e.input, err = inputOf(cmd, c.Input); err == nil {
+		err = cmd.Start()
+	}
+	if cmd.Stdin != nil {
+		writers = append(writers, cmd.Stdin.(*os.File))
+	}
+	if err != nil {
+		e.close(writers)
 		return nil, startFailureOf(err, cmd, c)
 	}
 	r.guard.watch(cmd.Process.Pid) // first, for the time in which a kill leaves processes is until here
-	closeAll(writers[:])
+	closeAll(writers)
+	if e.input != nil {
+		go func() {
+			_, _ = e.input.Write(c.Input) // ends at the latest when finish closes the pipe
+			_ = e.input.Close()
+		}()
+	}
 	return e, nil
+}
+
+// inputOf gives a command its standard input and returns the end of the pipe to write it to; nil for the
+// null device.
+func inputOf(cmd *exec.Cmd, input []byte) (*os.File, error) {
+	if input == nil {
+		return nil, nil
+	}
+	reader, writer, err := os.Pipe()
+	if err == nil {
+		cmd.Stdin = reader
+	}
+	return writer, err
 }
 
 // execution is a started command.
 type execution struct {
 	cmd      *exec.Cmd
+	input    *os.File    // write end of the pipe for stdin; nil: it has none
 	outputs  [2]*os.File // read ends of the pipes for stdout and stderr
 	captured *capture
 	grace    time.Duration
@@ -132,6 +158,7 @@ type execution struct {
 func (e *execution) close(writers []*os.File) {
 	closeAll(writers)
 	closeAll(e.outputs[:])
+	closeAll([]*os.File{e.input})
 }
 
 // closeAll closes the files that are open; nil stands for one that is not.
@@ -198,6 +225,7 @@ func (e *execution) stop() {
 // finish stops what the command left in its group and ends the reading of its output. When all
 // writers and the group have ended already, as is usual, it does not wait.
 func (e *execution) finish(interrupted error) {
+	closeAll([]*os.File{e.input}) // of a command that did not read it, or left it to another process
 	waitAtMost(e.drained, drainMax)
 	if groupExists(e.cmd.Process) {
 		terminate(e.cmd.Process)

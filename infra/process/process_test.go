@@ -158,3 +158,23 @@ func TestOutputIsForwardedImmediately(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestInput: a command gets its input whole, and one that does not read it ends as it would without.
+func TestInput(t *testing.T) {
+	input := []byte(strings.Repeat("0123456789abcdef", 64<<10)) // more than a pipe holds
+	read := sh("wc -c")
+	read.Input = input
+	if out := attempt(t, &Runner{}, read); !out.OK() || strings.TrimSpace(out.OutputHead) != "1048576" {
+		t.Errorf("read: %+v", out)
+	}
+	unread := sh("echo done")
+	unread.Input = input
+	if out := attempt(t, &Runner{}, unread); !out.OK() || out.OutputHead != "done\n" {
+		t.Errorf("not read: %+v", out)
+	}
+	hangs := sh("sleep 60")
+	hangs.Input, hangs.TimeoutMs = input, 100
+	if out := attempt(t, &Runner{}, hangs); out.Failure == "" {
+		t.Errorf("hangs: %+v", out)
+	}
+}

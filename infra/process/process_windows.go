@@ -38,3 +38,11 @@ func lockFolder(*os.File) {}
 
 // isUnlocked is false, so that no folder is removed that could be in use.
 func isUnlocked(*os.File) bool { return false }
+
+// Apart are the attributes of a process that outlives this one and has no console.
+func Apart() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess, HideWindow: true}
+}
+
+// detachedProcess is DETACHED_PROCESS.
+const detachedProcess = 0x8

@@ -28,8 +28,8 @@ func (f *startFailure) outcome() ports.CommandOutcome {
 	return ports.CommandOutcome{ExitStatus: -1, Failure: f.clause, Fix: f.fix, OutputDigest: canon.Sum(nil)}
 }
 
-// prepare resolves the program and the directory. Standard input is the null device: no user
-// answers a step, and the input would be missing from the log.
+// prepare resolves the program and the directory. Standard input is the null device unless the command
+// brings one: no user answers a step, and the input would be missing from the log.
 //
 // The environment is that of the Runner followed by the variables of the command, which take
 // precedence.

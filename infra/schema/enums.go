@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/inbox"
+	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -205,6 +206,8 @@ func engineEnums() []enum {
 			runs.PreferenceOfStore, runs.PreferenceByDefault),
 		// Steps, results of imports, of verified heads and of repairs.
 		enumOf(inbox.Kinds()...),
+		enumOf(notice.Failed, notice.Approval, notice.Question, notice.Confirmation, notice.Blocked, notice.Wait,
+			notice.Complete),
 		enumOf(views.ByStatus, views.ByWorkflow, views.ByTitle, views.ByBranch, views.ByLabel, views.ByText, views.BySince),
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(host.Completed, host.Failed),

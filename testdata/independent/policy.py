@@ -1,8 +1,8 @@
 """What a person confirmed, by the audit log, against config.json, trust.json and keys/http.json (sections 15 and 25)."""
 import jcs
 
-DEFAULTS = {"agentMaxAutonomy": "full_auto_stop_on_user_deps", "feedback": "on", "principals": {}, "proposals": "on",
-            "proposalsActivation": "approval-gate", "proposalsApproverRole": "reviewer", "proposalsQuorum": 1,
+DEFAULTS = {"agentMaxAutonomy": "full_auto_stop_on_user_deps", "feedback": "on", "notify": [], "principals": {},
+            "proposals": "on", "proposalsActivation": "approval-gate", "proposalsApproverRole": "reviewer", "proposalsQuorum": 1,
             "retentionDays": 90, "roles": {}}
 STATES = {"policy": ("configure",), "trusted": ("configure", "trust", "untrust"), "httpKeys": ("configure",)}
 

@@ -26,6 +26,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", s.stat
 // Execute runs the command line with the commands of root and returns the exit status. It
 // prints every error, as JSON or as text for people. A panic is printed as INTERNAL.
 func (a *App) Execute(root *cobra.Command) (status int) {
+	defer a.Notifications.end() // the answer is printed
 	// The caller gets exactly one document or message, even if the program has a bug.
 	defer func() {
 		if r := recover(); r != nil {

@@ -67,7 +67,14 @@ func (a *App) LogHandler() slog.Handler { return zerolog.NewSlogHandler(a.Log())
 
 // SyncStderr makes stderr safe for concurrent use: each later record is written in one piece.
 // Loggers that were created before are not affected.
-func (p *Process) SyncStderr() { p.Err = zerolog.SyncWriter(p.Err) }
+func (p *Process) SyncStderr() {
+	p.Err = zerolog.SyncWriter(p.Err)
+	if n := p.Notifications; n != nil {
+		n.mu.Lock()
+		n.direct = true
+		n.mu.Unlock()
+	}
+}
 
 // escapedLines writes diagnostics in JSON as all JSON documents are written: see WriteJSON. zerolog writes whole lines.
 type escapedLines struct{ to io.Writer }

@@ -29,6 +29,9 @@ type Process struct {
 	// Names returns the names that the machine has for the person who runs the program; nil: none.
 	Names func() config.Names
 
+	// Notifications starts the commands of notifications; nil: none are started.
+	Notifications *Notifications
+
 	Clock   func() time.Time
 	Entropy io.Reader
 

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/settings"
@@ -54,8 +55,9 @@ type Store struct {
 	// Turns decides about the ends of agents' turns.
 	Turns   engine.Turns
 	Commits commits.Commits
-	// Inbox is what waits for a person.
-	Inbox inbox.Inbox
+	// Inbox is what waits for a person, Notices what a person is notified of.
+	Inbox   inbox.Inbox
+	Notices notice.Notices
 	// Recorder makes tests of recorded runs.
 	Recorder trial.Recorder
 	// Idempotency keeps the answers to requests of programs with an idempotency key.
@@ -66,6 +68,8 @@ type Store struct {
 	files  *filestore.Store
 	app    *App
 	config config.Config // as it was when the store was opened
+	// notifying is about what is appended to the store.
+	notifying *notifying
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -103,8 +107,14 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 			return nil, err
 		}
 	}
-	o := connect(dir, store, a.Appended, a.Version)
-	o.app, o.config = a, c
+	n := newNotifying(a)
+	o := connect(dir, store, func(p manifest.Plan) {
+		if a.Appended != nil {
+			a.Appended(p.Log)
+		}
+		n.appended(p)
+	}, a.Version)
+	o.app, o.config, o.notifying, n.store = a, c, n, o
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
 }
@@ -170,7 +180,7 @@ func configuredLockWait(c config.Config) time.Duration {
 
 // connect creates the parts of the engine over one file store, so that operations which belong
 // together use the same locks, syncs and caches.
-func connect(dir string, store *filestore.Store, appended func(manifest.Log), version string) *Store {
+func connect(dir string, store *filestore.Store, appended func(manifest.Plan), version string) *Store {
 	hooks := guardcache.New(dir)
 	announced := announcing{guardcache.Announce(store, hooks), appended}
 	e := engine.New(announced)
@@ -178,13 +188,14 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Log), ve
 	v := views.New(e.Reader, store, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
 		HandedOver: e.Ledger().IsHandedOver})
 	learned := learning.New(e, announced)
+	waiting := inbox.New(e.Reader, store, v, learned)
 	audit := verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learned, Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
-		Inbox:    inbox.New(e.Reader, store, v, learned),
+		Inbox: waiting, Notices: notice.New(e.Reader, v, waiting),
 		Recorder: trial.NewRecorder(e.Reader, store),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, sessiontimes.New(dir)), Dir: dir, files: store}
 }
@@ -195,21 +206,22 @@ func MemoryStore() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(0) }
 // announcing is a store whose appends this process is notified of.
 type announcing struct {
 	guardcache.Announced
-	appended func(manifest.Log) // nil: of none
+	appended func(manifest.Plan)
 }
 
 // Append implements ports.Logs.
 func (s announcing) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
 	head, err := s.Announced.Append(ctx, w, at, p)
-	if err == nil && s.appended != nil {
-		s.appended(p.Log)
+	if err == nil {
+		s.appended(p)
 	}
 	return head, err
 }
 
-// Close writes data that the engine has deferred, such as head caches, and closes the files.
-// Errors are ignored: no acknowledged fact depends on that data.
+// Close starts the commands of notifications that are due, writes data that the engine has deferred, such as
+// head caches, and closes the files. Errors are ignored: no acknowledged fact depends on that.
 func (o *Store) Close() {
+	o.notifying.settle()
 	o.Flush(context.Background()) // the context of the call may be cancelled already
 	_ = o.files.Close()
 }

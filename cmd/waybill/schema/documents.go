@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
@@ -32,8 +33,8 @@ type eventsDocument struct {
 	Health manifest.Health `json:"health"`
 }
 
-// documents are the documents that --json prints and MCP tools return: a value of the type of
-// the data by kind. A test calls every command and compares.
+// documents are the documents that --json prints and MCP tools return, and the one that the command of
+// notifications gets: a value of the type of the data by kind. A test calls every command and compares.
 func documents() map[string]any {
 	return map[string]any{
 		"step": engine.Answer{}, "blocked": engine.Answer{},
@@ -64,7 +65,7 @@ func documents() map[string]any {
 		"installed": learning.InstalledList{}, "automations": document.Automations{},
 		"capabilities": capabilities.Document{}, "client_settings": document.ClientSettings{},
 		"guard_test": document.GuardTest{}, "serve_key": document.ServeKey{}, "serve_keys": document.ServeKeys{},
-		"error": document.Error{},
+		"error": document.Error{}, notice.DocumentKind: notice.Notice{},
 	}
 }
 

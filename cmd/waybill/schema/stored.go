@@ -207,7 +207,7 @@ func httpKeysSchema() *schema.Schema {
 func configSchema() *schema.Schema {
 	s := &schema.Schema{Type: "object", Properties: map[string]*schema.Schema{}}
 	for _, row := range config.Table {
-		// A value is a string unless its default is a number or an object.
+		// A value is a string unless its default is a number, a list or an object.
 		one := &schema.Schema{Type: "string"}
 		for _, w := range row.Words {
 			one.Enum = append(one.Enum, w)
@@ -216,6 +216,10 @@ func configSchema() *schema.Schema {
 		case canon.Number:
 			least, most := float64(row.Least), float64(row.Most)
 			one = &schema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
+		case canon.Array:
+			if one = stringList(); row.Key == config.Signers {
+				one.Items = &schema.Schema{Type: "object"}
+			}
 		case canon.Object: // lists of strings by name
 			one = &schema.Schema{Type: "object", AdditionalProperties: stringList()}
 			if row.Key == config.Principals {

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/nearest"
+	"github.com/waybill/waybill/ports"
 )
 
 // configLong is the first paragraph of the help of 'waybill config'; the keys
@@ -194,7 +195,7 @@ func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings
 			return change.Setting, err
 		}
 	}
-	return o.ChangeConfig(ctx, sign.Caller(o), change)
+	return o.ChangeConfigOn(ctx, sign.Caller(o), machineOf(a), change)
 }
 
 // newConfigConfirm returns "config confirm". Settings that decide who may do what count only as a
@@ -227,11 +228,14 @@ trust and keys are refused.
 					if err == nil && !c.IsEmpty() {
 						err = sign.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
 						if err == nil {
-							err = o.Confirm(ctx, sign.Caller(o), c)
+							err = o.ConfirmOn(ctx, sign.Caller(o), machineOf(a), c)
 						}
 					}
 					if err == nil {
 						err = confirmSources(ctx, a, o, &sign)
+					}
+					if err == nil {
+						err = confirmNotify(ctx, a, o, &sign)
 					}
 					return document.Settings{Settings: append([]config.Setting{}, c.InForce...)}, err
 				},
@@ -262,6 +266,37 @@ func confirmSources(ctx context.Context, a *cli.App, o *cli.Store, sign *cli.Sig
 	}
 	return cli.ChangeSources(ctx, a, o, settings.SourcesChange{Before: attached.List, After: attached.List,
 		Does: "confirm"}, sign)
+}
+
+// machineOf returns the control files of this machine, nil if their directory is not known.
+func machineOf(a *cli.App) ports.Controls {
+	machine, err := a.Machine()
+	if err != nil {
+		return nil
+	}
+	return machine
+}
+
+// confirmNotify asks for the command of notifications where no person confirmed it on this machine: the store was
+// configured on another one, or copied.
+func confirmNotify(ctx context.Context, a *cli.App, o *cli.Store, sign *cli.Signing) error {
+	argv, err := o.UnconfirmedNotify(ctx, machineOf(a))
+	if err != nil || len(argv) == 0 {
+		return err
+	}
+	if err := sign.Check(ctx, o); err != nil {
+		return err
+	}
+	err = sign.Asked(func(p *page.Page) {
+		p.Line("No person confirmed the command of notifications of this store on this machine:")
+		p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
+		render.Command(p, "  ", argv, "", nil)
+		p.Line("It is started with your rights after a run blocks, waits, completes or fails.")
+	}, "May it run on this machine?")
+	if err != nil {
+		return err
+	}
+	return o.ConfirmNotify(ctx, sign.Caller(o), machineOf(a), argv)
 }
 
 // showConfirmation prints what a person is asked to confirm: what changed since the last

@@ -175,10 +175,6 @@ func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, q *Qu
 		if err != nil {
 			return err
 		}
-		if row.Health != manifest.Healthy || row.WaitUntilMs != 0 ||
-			row.Status != runs.InProgress && row.Status != runs.Blocked {
-			continue
-		}
 		item := Item{RunID: runID, SessionID: s, Title: row.Title}
 		if err := b.waitsFor(ctx, fold, row, q, &item); err != nil {
 			return err

@@ -42,7 +42,9 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	w := &fixture{T: t, g: enginetest.InMemory(memstore.NewDisk(id.Seed{1}).Open(time.Second))}
 	v := views.New(w.g.Reader, w.g.Store, views.Here{Approval: w.g.PendingApprovalAt,
-		Imported: func(context.Context, manifest.Log) (imported.Span, error) { return imported.Span{Events: w.imported}, nil }})
+		Imported: func(context.Context, manifest.Log) (imported.Span, error) {
+			return imported.Span{Events: w.imported}, nil
+		}})
 	w.box = inbox.New(w.g.Reader, w.g.Store, v, w.g.Learning)
 	return w
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/interpreter"
@@ -16,9 +17,21 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// waitsFor adds to an item why the pending step of an open run waits for a person, and the step; no kind if it waits
-// for the one who performs it, or for the host.
+// WaitsFor returns why the pending step of a run waits for a person, and the step; "" if it waits for the one
+// who performs it, for a moment or for the host, and of a run that has ended. row is the summary of the run in
+// the fold. Trust is taken as given.
+func (b Inbox) WaitsFor(ctx context.Context, fold *runs.Fold, row views.RunSummary) (Kind, string, error) {
+	var item Item
+	err := b.waitsFor(ctx, fold, row, &Query{}, &item)
+	return item.Kind, item.StepID, err
+}
+
+// waitsFor adds to an item what WaitsFor returns.
 func (b Inbox) waitsFor(ctx context.Context, fold *runs.Fold, row views.RunSummary, q *Query, item *Item) error {
+	if row.Health != manifest.Healthy || row.WaitUntilMs != 0 ||
+		row.Status != runs.InProgress && row.Status != runs.Blocked {
+		return nil
+	}
 	r := fold.Runs[row.RunID]
 	tip := r.Node(r.Tip)
 	w, err := b.r.Workflow(ctx, r.Started.WorkflowHash)

@@ -31,6 +31,7 @@ const (
 	Feedback              Key = "feedback"
 	Identity              Key = "identity"
 	LockWaitMs            Key = "lockWaitMs"
+	Notify                Key = "notify"
 	Principals            Key = "principals"
 	Proposals             Key = "proposals"
 	ProposalsActivation   Key = "proposalsActivation"
@@ -85,6 +86,11 @@ var Table = []Row{
 	{Key: LockWaitMs, Default: canon.OfInt(2000),
 		Meaning: "How many milliseconds a command waits for another writer, unless --lock-wait is given.",
 		Want:    "a whole number from 0 to 600000", Most: lockWaitMsMax},
+	{Key: Notify, Policy: true, Default: canon.OfList(),
+		Meaning: "The command that is started after a run blocks, waits, completes or fails: a program and its " +
+			"arguments, without a shell. It gets one JSON document on stdin, WAYBILL_RUN_ID and WAYBILL_STATUS in its " +
+			"environment, and 30 seconds. It is started only on a machine where a person confirmed it.",
+		Want: `a list of texts, such as ["notify-send","waybill"]`, form: checkNotify},
 	{Key: Principals, Policy: true, Default: canon.OfMembers(),
 		Meaning: "The roles of each principal, and the account (its numeric id, as id -u prints it) and the SSH " +
 			"keys that it is bound to. While none is bound, the person at a terminal has every role and scope; from " +

@@ -55,7 +55,7 @@ func TestWithRefusesInvalidValues(t *testing.T) {
 		}
 		if bad[0] == "nothing" &&
 			!strings.Contains(f.Suggestion.String(),
-				"agentMaxAutonomy, autonomy, feedback, identity, lockWaitMs, principals, proposals, proposalsActivation, "+
+				"agentMaxAutonomy, autonomy, feedback, identity, lockWaitMs, notify, principals, proposals, proposalsActivation, "+
 					"proposalsApproverRole, proposalsQuorum, retentionDays, riskPolicy, roles, signers, signersRequire and "+
 					"trashDays") {
 			t.Errorf("the suggestion for an unknown key does not list the keys: %s", f.Suggestion.String())
