@@ -151,6 +151,10 @@ func TestNotifications(t *testing.T) {
 	expect("command", "failed blocked")
 	call(1, "run", "--run", "@last", "fail.json", "--trust")
 	expect("command again", "failed blocked")
+
+	call(0, "export", "@last", "-o", "away.json")
+	call(0, "import", "away.json", "--as-new")
+	expect("imported")
 }
 
 // TestFailureOfACommandDisturbsNothing: answer and exit status are as without a command. A failure is a diagnostic,

@@ -61,7 +61,7 @@ it, the RunSnapshot: a JSON object, without secrets.`,
 						return o.RunStep(ctx, cli.RunArg(args), step)
 					}
 					run, err := o.Run(ctx, cli.RunArg(args))
-					return withDrift(ctx, a, run), err
+					return withSettings(ctx, a, o, withDrift(ctx, a, run)), err
 				},
 				func(p *page.Page, run views.RunDetails) {
 					if step != "" {
@@ -102,6 +102,7 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	}
 	showOrigin(p, r)
 	showDrift(p, r)
+	showSettings(p, r)
 	p.Facts(render.Preferences(r.Preferences, r.PreferenceSources)...)
 	render.FeedbackFacts(p, r.RunSummary)
 	// A session that is not healthy accepts no further records.

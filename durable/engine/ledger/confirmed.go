@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/waybill/waybill/durable/id"
@@ -80,4 +81,35 @@ func (l *Ledger) FollowConfirmed(ctx context.Context) (auditview.Confirmed, erro
 	}
 	r.confirmedFold = fold
 	return fold.Confirmed, nil
+}
+
+// errLater ends a reading at the first line after a moment.
+var errLater = errors.New("later")
+
+// ConfirmedAt returns what a person had confirmed at a moment, in milliseconds since 1970 UTC, by the times of the
+// lines of the audit log: for showing it, since nothing is decided by clocks. SESSION_UNHEALTHY if the log is damaged
+// before that moment.
+func (l *Ledger) ConfirmedAt(ctx context.Context, atMs int64) (auditview.Confirmed, error) {
+	store, err := l.store.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return auditview.Confirmed{}, err
+	}
+	log := audit.LogOf(store)
+	var fold auditview.Confirmed
+	v, err := l.store.Read(ctx, ports.ReadRequest{Log: log}, ports.Each(func(seg manifest.Segment, _ manifest.Head) error {
+		for _, e := range seg.Events {
+			if e.TimestampMs > atMs {
+				return errLater
+			}
+		}
+		fold.VisitConfirmed(seg)
+		return nil
+	}))
+	if errors.Is(err, errLater) {
+		return fold, nil
+	}
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(log, v))
+	}
+	return fold, err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
@@ -48,6 +49,13 @@ type RunDetails struct {
 	Decisions []DecisionRow `json:"decisions"`
 	// Pending is what the pending step waits for besides the work; nil: nothing, or it is not known here.
 	Pending *engine.PendingNow `json:"pending,omitzero"`
+	// AppliedConfigHash is the digest of the settings that decide who may do what, as they were confirmed when the run
+	// was started; SettingsChanged are those whose values are others now. Absent where the caller did not compare
+	// them, and of a run that was started in another store.
+	AppliedConfigHash canon.Digest              `json:"appliedConfigHash,omitzero"`
+	SettingsChanged   []settings.ChangedSetting `json:"settingsChanged,omitzero"`
+	// SettingsUnknown reports that the settings are others now, and the earlier values are not on record.
+	SettingsUnknown bool `json:"settingsUnknown,omitzero"`
 	// HandedOver is set for a session that continues in another store: it takes no steps here.
 	HandedOver *HandedOver `json:"handedOver,omitzero"`
 	// Context is the one in force at the preferred tip.
