@@ -87,7 +87,9 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	}
 	// Validated before the store, its id and its keys are created: an invalid
 	// request leaves nothing.
-	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
+	leave := ports.Enter(ctx, ports.Deciding)
+	_, _, err = advance.Begin(s.Workflow, begin)
+	if leave(); err != nil {
 		return Answer{}, err
 	}
 	store, err := e.store.StoreID(ctx, ports.MayCreate)

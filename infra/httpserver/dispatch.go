@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -43,6 +44,12 @@ func (c *call) by() event.Actor { return event.Actor{Kind: event.Agent, Ref: "ke
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	rc := http.NewResponseController(w)
+	ended := func(string, string) {}
+	if s.Trace != nil {
+		var ctx context.Context
+		ctx, ended = s.Trace(r.Context())
+		r = r.WithContext(ctx)
+	}
 	c := &call{service: s, w: &writer{ResponseWriter: w, rc: rc, limit: s.write}, r: r, rc: rc, id: rand.Text()}
 	var cause error
 	defer func() {
@@ -59,6 +66,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if cause != nil && (partial || c.w.status >= http.StatusInternalServerError) {
 			c.note = cause
 		}
+		ended(c.names())
 		c.log(began)
 		if partial {
 			panic(http.ErrAbortHandler)
@@ -78,15 +86,22 @@ func (c *call) log(began time.Time) {
 	if c.Log == nil {
 		return
 	}
-	e := Entry{Method: "OTHER", Status: c.w.status, Bytes: c.w.bytes, Duration: time.Since(began), Key: c.key.Name,
+	e := Entry{Status: c.w.status, Bytes: c.w.bytes, Duration: time.Since(began), Key: c.key.Name,
 		CorrelationID: c.id, Err: c.note}
+	e.Method, e.Route = c.names()
+	c.Log(e)
+}
+
+// names returns the method and the route of a request as they are logged: words that no client chooses.
+func (c *call) names() (method, route string) {
+	method = "OTHER"
 	if slices.Contains([]string{"GET", "HEAD", "OPTIONS", "POST", "PATCH", "DELETE", "PUT"}, c.r.Method) {
-		e.Method = c.r.Method
+		method = c.r.Method
 	}
 	if c.route != nil {
-		e.Route = c.route.path
+		route = c.route.path
 	}
-	c.Log(e)
+	return method, route
 }
 
 // node is the routes of one path, by method.

@@ -18,8 +18,11 @@ import (
 // Server serves the hosts of one or several stores. Hosts is required.
 type Server struct {
 	Hosts   []Host
-	Version string      // of the program, in the OpenAPI document
-	Log     func(Entry) // called once for each answered request, from many goroutines; nil discards
+	Version string // of the program, in the OpenAPI document
+	// Trace returns the context with which a request is executed, and what is called with its method and route when it
+	// was answered; nil: a request has the context of its connection.
+	Trace func(context.Context) (context.Context, func(method, route string))
+	Log   func(Entry) // called once for each answered request, from many goroutines; nil discards
 
 	tune *tuning // nil: those of package limits
 }

@@ -28,9 +28,10 @@ type App struct {
 	// It must not block.
 	Appended func(manifest.Log)
 
-	given   func(flag string) bool // whether a common flag was set on the command line
-	creates bool                   // the command may create the store; see MayCreate
-	running bool                   // the command line was parsed and a command has started
+	given    func(flag string) bool // whether a common flag was set on the command line
+	creates  bool                   // the command may create the store; see MayCreate
+	running  bool                   // the command line was parsed and a command has started
+	measured func(call string)      // logs the durations of the call
 }
 
 // Actor returns the actor of this call: a person if stdin is a terminal, an agent otherwise. The

@@ -27,6 +27,12 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", s.stat
 // prints every error, as JSON or as text for people. A panic is printed as INTERNAL.
 func (a *App) Execute(root *cobra.Command) (status int) {
 	defer a.Notifications.end() // the answer is printed
+	called := root
+	defer func() {
+		if a.measured != nil {
+			a.measured(called.CommandPath())
+		}
+	}()
 	// The caller gets exactly one document or message, even if the program has a bug.
 	defer func() {
 		if r := recover(); r != nil {
@@ -41,7 +47,10 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 		a.Err = io.Discard
 		root.SetErr(a.Err)
 	}
-	called, err := root.ExecuteContextC(context.Background())
+	command, err := root.ExecuteContextC(context.Background())
+	if command != nil {
+		called = command
+	}
 	var done exitStatus
 	switch {
 	case err == nil:
@@ -49,12 +58,12 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 	case errors.As(err, &done):
 		return done.status
 	}
-	if called != nil && called.Annotations[LetsGo] != "" {
+	if called.Annotations[LetsGo] != "" {
 		log := a.Log()
 		log.Debug().Err(err).Msg("no answer")
 		return fault.ExitDone
 	}
-	return a.fail(a.asFault(called, err))
+	return a.fail(a.asFault(command, err))
 }
 
 // LetsGo is the annotation of a command whose errors are no answer and exit status 0: the program that calls it takes
@@ -79,5 +88,10 @@ func (a *App) Begin(cmd *cobra.Command, args []string) error {
 		err = cmd.ValidateFlagGroups() // cobra does it too, when asFault takes errors for those of the command
 	}
 	a.running, a.creates = err == nil, cmd.Annotations[MayCreate] != "" || cmd.DisableFlagParsing
+	if a.running {
+		var ctx context.Context
+		ctx, a.measured = a.Traced(cmd.Context(), a.Log())
+		cmd.SetContext(ctx)
+	}
 	return err
 }

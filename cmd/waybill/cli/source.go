@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/discovery"
+	"github.com/waybill/waybill/ports"
 )
 
 // Workflow returns the workflow that FILE|ID names. Errors: WORKFLOW_NOT_FOUND, and
@@ -33,6 +34,7 @@ func (a *App) WorkflowOrProblems(ctx context.Context, ref string) (catalog.Entry
 // WorkflowAs is WorkflowOrProblems by the rules of a kind of source, which decides which ids and
 // features are accepted; "" is the kind of the file itself.
 func (a *App) WorkflowAs(ctx context.Context, ref string, kind source.SourceKind) (catalog.Entry, error) {
+	defer ports.Enter(ctx, ports.Compile)()
 	if IsFile(ref) {
 		return namedFile(ctx, a, ref, kind)
 	}
@@ -166,6 +168,7 @@ func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 
 // CatalogWith is Catalog with the given installed workflows.
 func (a *App) CatalogWith(ctx context.Context, in Installations) (catalog.Catalog, error) {
+	defer ports.Enter(ctx, ports.Compile)()
 	attached := a.Attached(ctx)
 	src, err := sourcesOf(ctx, a, attached, in)
 	if err != nil {

@@ -72,7 +72,7 @@ func serve(ctx context.Context, a *cli.App, in input) error {
 		running.Go(func() { h.resume(ctx) })
 		running.Go(func() { h.followProposals(ctx) })
 	}
-	server := httpserver.Server{Version: a.Version, Log: requestLog(a)}
+	server := httpserver.Server{Version: a.Version, Log: requestLog(a), Trace: tracing(a)}
 	for _, h := range hosts {
 		server.Hosts = append(server.Hosts, h)
 	}
@@ -162,6 +162,14 @@ func (h *host) followProposals(ctx context.Context) {
 	defer changes.Close()
 	go files.Run(ctx, pollInterval)
 	h.notices.follow(ctx, changes, h.hub.AnnounceAll)
+}
+
+// tracing measures each request.
+func tracing(a *cli.App) func(context.Context) (context.Context, func(method, route string)) {
+	return func(ctx context.Context) (context.Context, func(string, string)) {
+		ctx, ended := a.Traced(ctx, a.Log())
+		return ctx, func(method, route string) { ended(method + " " + route) }
+	}
 }
 
 // requestLog writes a record for each answered request.

@@ -60,7 +60,7 @@ func (c *Committer) Append(ctx context.Context, w ports.Witness, at manifest.Hea
 	// and nothing but the group between the last two syncs.
 	steps := []func(context.Context) error{
 		always(a.open), a.compare, always(a.announce), always(a.removeLeftovers),
-		a.lockUse, always(a.stage), always(a.syncDirs), always(a.commit),
+		a.lockUse, a.stage, a.syncDirs, a.commit,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"bytes"
+	"context"
 	"errors"
 
 	"github.com/waybill/waybill/durable/fault"
@@ -9,6 +10,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
 )
 
 // commit writes the group with one write and syncs it. This is the third barrier of Append and the
@@ -16,7 +18,7 @@ import (
 //
 // After the write the size of the file must be the one that the plan computed. Another size, or
 // with AllowNetworkFS another file at the name, shows a writer that the lock did not stop.
-func (a *appendOp) commit() error {
+func (a *appendOp) commit(ctx context.Context) error {
 	// One write: with several, bytes of another writer could come in between where locks do not
 	// work, and a crash could tear the group in more ways.
 	n, err := a.manifest.Write(a.group)
@@ -37,7 +39,9 @@ func (a *appendOp) commit() error {
 	if info.Size != a.next.Bytes || !same {
 		return a.resolveCollision(info.Size)
 	}
-	if err := a.manifest.Sync(osfs.Durable); err != nil {
+	leave := ports.Enter(ctx, ports.Syncing)
+	err = a.manifest.Sync(osfs.Durable)
+	if leave(); err != nil {
 		return a.rollBack(err, true)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/filestore/read"
+	"github.com/waybill/waybill/ports"
 )
 
 // pendingFile is an object or segment that an append writes.
@@ -46,7 +47,7 @@ func (a *appendOp) addObjects(objects []manifest.Object) error {
 //
 // Objects that are stored already, with equal bytes, are not written again, but they are part of
 // the names that the second barrier syncs.
-func (a *appendOp) stage() error {
+func (a *appendOp) stage(ctx context.Context) error {
 	defer a.dropTemps()
 	var files []*pendingFile
 	for _, in := range a.incoming {
@@ -59,7 +60,9 @@ func (a *appendOp) stage() error {
 		a.relied.Add(in.Name)
 	}
 	// All files are written before any is synced.
-	if err := disk.SyncFiles(a.d, files); err != nil {
+	leave := ports.Enter(ctx, ports.Syncing)
+	err := disk.SyncFiles(a.d, files)
+	if leave(); err != nil {
 		return err
 	}
 	for _, in := range files {

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"path"
 	"slices"
 
@@ -9,11 +10,12 @@ import (
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/filestore/read"
 	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/ports"
 )
 
 // syncDirs syncs the directories whose entries the commit relies on: the second barrier of Append.
 // The first commit of a log includes the path from the store to the log.
-func (a *appendOp) syncDirs() error {
+func (a *appendOp) syncDirs(ctx context.Context) error {
 	if a.at.IsZero() {
 		if err := a.relyOnPath(); err != nil {
 			return err
@@ -21,8 +23,9 @@ func (a *appendOp) syncDirs() error {
 	}
 	// Only directories whose entries this commit relies on: a sync of any other would wait for the
 	// writes of other processes.
+	leave := ports.Enter(ctx, ports.Syncing)
 	err := a.d.SyncAll(a.d.SyncsFor(a.relied)...)
-	if err != nil {
+	if leave(); err != nil {
 		a.markUnsynced()
 	}
 	return err
