@@ -63,6 +63,7 @@ func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifes
 	}
 	l := &lease{log: log}
 	defer func() { l.mu.Lock(); l.closed = true; l.mu.Unlock() }()
+	defer Enter(ctx, Deciding)()
 	return fn(Witness{l}, verdict)
 }
 

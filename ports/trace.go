@@ -9,7 +9,7 @@ type Phase string
 const (
 	Compile   Phase = "compile" // finding workflow files and compiling them
 	Reading   Phase = "read"    // reading logs and objects
-	Deciding  Phase = "decide"  // deciding the outcome of a call, and collecting its facts
+	Deciding  Phase = "decide"  // deciding under the lock what a call appends, and collecting the facts for it
 	Appending Phase = "append"  // writing a group, without its syncs
 	Syncing   Phase = "sync"    // waiting for the disk
 )

@@ -69,7 +69,12 @@ func TestDurationsOfCalls(t *testing.T) {
 		}
 		return timings(t, stderr.String())
 	}
-	has(run("start", "test.timed", "--title", secretive), "waybill start", "compile", "read", "decide", "append", "sync")
+	started := run("start", "test.timed", "--title", secretive)
+	has(started, "waybill start", "compile", "read", "decide", "append", "sync")
+	// Files, directories and the group of one append.
+	if record := started["waybill start"]; record["appendCount"] != 1.0 || record["syncCount"] != 3.0 {
+		t.Errorf("%v", record)
+	}
 	has(run("continue", "--run", "@last", "--notes", secretive), "waybill continue", "read", "decide", "append", "sync")
 	has(run("runs", "show", "@last"), "waybill runs show", "read")
 	if out := s.runPiped(0, "continue", "--run", "@last", "--notes", "n"); strings.Contains(out, "timing") {

@@ -70,9 +70,8 @@ func (e *Engine) commit(ctx context.Context, h *session.History,
 		if err := e.ledger.RefuseHandedOver(ctx, h.Session, h.Fold); err != nil {
 			return err
 		}
-		leave := ports.Enter(ctx, ports.Deciding)
 		planned, err := plan(v)
-		if leave(); err != nil || len(planned.Events) == 0 {
+		if err != nil || len(planned.Events) == 0 {
 			return err
 		}
 		appended = true

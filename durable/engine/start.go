@@ -87,9 +87,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	}
 	// Validated before the store, its id and its keys are created: an invalid
 	// request leaves nothing.
-	leave := ports.Enter(ctx, ports.Deciding)
-	_, _, err = advance.Begin(s.Workflow, begin)
-	if leave(); err != nil {
+	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
 		return Answer{}, err
 	}
 	store, err := e.store.StoreID(ctx, ports.MayCreate)

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/waybill/waybill/durable/engine/notice"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact/faults"
@@ -32,6 +33,15 @@ func NewNotifications(n ports.Notifier) *Notifications { return &Notifications{n
 // notifyingEnv is set in the environment of the command of notifications. What it calls of waybill does not
 // notify: a command that continues runs would be started again and again.
 const notifyingEnv = "WAYBILL_NOTIFY"
+
+// OnMachine returns the settings of the store on this machine.
+func (o *Store) OnMachine() settings.OnMachine {
+	machine, err := o.app.Machine()
+	if err != nil {
+		return settings.OnMachine{Settings: o.Settings}
+	}
+	return settings.OnMachine{Settings: o.Settings, Machine: machine}
+}
 
 // report logs what happened to a notification. The diagnostics of a command come after its answer: a view
 // may be on the terminal.
@@ -143,11 +153,7 @@ func (n *notifying) settle() {
 // the call that recorded the fact.
 func (n *notifying) notify(rec notice.Recorded) {
 	ctx, all := context.Background(), n.app.Notifications
-	machine, err := n.app.Machine()
-	if err != nil {
-		machine = nil
-	}
-	argv, err := n.store.NotifyCommand(ctx, machine)
+	argv, err := n.store.OnMachine().NotifyCommand(ctx)
 	if err == nil && len(argv) == 0 {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 )
@@ -17,7 +18,7 @@ func withSettings(ctx context.Context, a *cli.App, o *cli.Store, r views.RunDeta
 	if r.SessionID.IsZero() {
 		return r // it was not found
 	}
-	then, err := o.AppliedAt(ctx, r.SessionID, r.StartedAtMs)
+	then, err := settings.AppliedAt(ctx, o.Settings, r.SessionID, r.StartedAtMs)
 	if err != nil {
 		log := a.Log()
 		log.Debug().Str("code", string(fault.CodeOf(err))).Msg("the settings at the start of the run cannot be read")

@@ -17,7 +17,6 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/nearest"
-	"github.com/waybill/waybill/ports"
 )
 
 // configLong is the first paragraph of the help of 'waybill config'; the keys
@@ -195,7 +194,7 @@ func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings
 			return change.Setting, err
 		}
 	}
-	return o.ChangeConfigOn(ctx, sign.Caller(o), machineOf(a), change)
+	return o.OnMachine().ChangeConfig(ctx, sign.Caller(o), change)
 }
 
 // newConfigConfirm returns "config confirm". Settings that decide who may do what count only as a
@@ -228,7 +227,7 @@ trust and keys are refused.
 					if err == nil && !c.IsEmpty() {
 						err = sign.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
 						if err == nil {
-							err = o.ConfirmOn(ctx, sign.Caller(o), machineOf(a), c)
+							err = o.OnMachine().Confirm(ctx, sign.Caller(o), c)
 						}
 					}
 					if err == nil {
@@ -268,19 +267,10 @@ func confirmSources(ctx context.Context, a *cli.App, o *cli.Store, sign *cli.Sig
 		Does: "confirm"}, sign)
 }
 
-// machineOf returns the control files of this machine, nil if their directory is not known.
-func machineOf(a *cli.App) ports.Controls {
-	machine, err := a.Machine()
-	if err != nil {
-		return nil
-	}
-	return machine
-}
-
 // confirmNotify asks for the command of notifications where no person confirmed it on this machine: the store was
 // configured on another one, or copied.
 func confirmNotify(ctx context.Context, a *cli.App, o *cli.Store, sign *cli.Signing) error {
-	argv, err := o.UnconfirmedNotify(ctx, machineOf(a))
+	argv, err := o.OnMachine().UnconfirmedNotify(ctx)
 	if err != nil || len(argv) == 0 {
 		return err
 	}
@@ -296,7 +286,7 @@ func confirmNotify(ctx context.Context, a *cli.App, o *cli.Store, sign *cli.Sign
 	if err != nil {
 		return err
 	}
-	return o.ConfirmNotify(ctx, sign.Caller(o), machineOf(a), argv)
+	return o.OnMachine().ConfirmNotify(ctx, sign.Caller(o), argv)
 }
 
 // showConfirmation prints what a person is asked to confirm: what changed since the last

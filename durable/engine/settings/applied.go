@@ -29,7 +29,7 @@ type ChangedSetting struct {
 // AppliedAt returns the settings of the policy at the start of a run, and what differs from the configuration
 // as it is stored now. A run whose start came with a bundle was started under those of another store: the
 // zero Applied. A configuration that cannot be read has no differences.
-func (s Settings) AppliedAt(ctx context.Context, session id.Session, startedMs int64) (out Applied, err error) {
+func AppliedAt(ctx context.Context, s Settings, session id.Session, startedMs int64) (out Applied, err error) {
 	came, err := s.ledger.ImportedOf(ctx, session)
 	if err != nil || came.Has(0) {
 		return out, err

@@ -17,11 +17,17 @@ import (
 // confirmed on it.
 var NotifyFile = ports.ControlFile{Name: "notify.json", Kind: notify.Kind}
 
+// OnMachine is the settings of a store on a machine, which remembers the commands of notifications that a
+// person confirmed on it. Machine is nil where the directory of the configuration is not known.
+type OnMachine struct {
+	Settings
+	Machine ports.Controls
+}
+
 // NotifyCommand returns the argv of the command of notifications, empty for none
 // (docs/design.md#notifications). POLICY_UNCONFIRMED: the store has a command that may not run, because the
 // settings are not the ones that a person confirmed, or no person confirmed the command on this machine.
-// machine is nil where the directory of the configuration is not known.
-func (s Settings) NotifyCommand(ctx context.Context, machine ports.Controls) ([]string, error) {
+func (s OnMachine) NotifyCommand(ctx context.Context) ([]string, error) {
 	c, err := s.Config(ctx)
 	if err != nil || len(c.Notify()) == 0 {
 		return nil, err
@@ -38,7 +44,7 @@ func (s Settings) NotifyCommand(ctx context.Context, machine ports.Controls) ([]
 	if err != nil {
 		return nil, err
 	}
-	known, err := s.knowsNotify(ctx, machine, c)
+	known, err := s.knowsNotify(ctx, c)
 	if err == nil && !known {
 		err = fault.New(fault.PolicyUnconfirmed, "no person confirmed the command of notifications (%s) on this machine",
 			config.Notify).
@@ -52,12 +58,12 @@ func (s Settings) NotifyCommand(ctx context.Context, machine ports.Controls) ([]
 
 // UnconfirmedNotify returns the argv of the command of notifications that no person confirmed on this
 // machine, empty if there is none. The settings are those of the store, confirmed or not.
-func (s Settings) UnconfirmedNotify(ctx context.Context, machine ports.Controls) ([]string, error) {
+func (s OnMachine) UnconfirmedNotify(ctx context.Context) ([]string, error) {
 	c, err := s.Config(ctx)
 	if err != nil || len(c.Notify()) == 0 {
 		return nil, err
 	}
-	known, err := s.knowsNotify(ctx, machine, c)
+	known, err := s.knowsNotify(ctx, c)
 	if known {
 		return nil, err
 	}
@@ -65,11 +71,11 @@ func (s Settings) UnconfirmedNotify(ctx context.Context, machine ports.Controls)
 }
 
 // knowsNotify reports that a person confirmed the command of the settings on this machine.
-func (s Settings) knowsNotify(ctx context.Context, machine ports.Controls, c config.Config) (bool, error) {
-	if machine == nil {
+func (s OnMachine) knowsNotify(ctx context.Context, c config.Config) (bool, error) {
+	if s.Machine == nil {
 		return false, nil
 	}
-	file, err := machine.Control(ctx, NotifyFile)
+	file, err := s.Machine.Control(ctx, NotifyFile)
 	if err != nil {
 		return false, err
 	}
@@ -89,22 +95,21 @@ func notifyOf(c ports.Control) (notify.List, error) {
 	return notify.Read(c.Data)
 }
 
-// ChangeConfigOn is ChangeConfig for a call on a machine, which remembers the command of notifications
-// that the change confirms. If only that fails the error is POLICY_UNCONFIRMED.
-func (s Settings) ChangeConfigOn(ctx context.Context, by ledger.Caller, machine ports.Controls,
-	c Change) (config.Setting, error) {
-	setting, err := s.ChangeConfig(ctx, by, c)
+// ChangeConfig is Settings.ChangeConfig, and remembers on the machine the command of notifications that the
+// change confirms. If only that fails the error is POLICY_UNCONFIRMED.
+func (s OnMachine) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) (config.Setting, error) {
+	setting, err := s.Settings.ChangeConfig(ctx, by, c)
 	if err == nil && !c.Unchanged && shows(c.Differences) {
-		err = s.rememberShown(ctx, by, machine)
+		err = s.rememberShown(ctx, by)
 	}
 	return setting, err
 }
 
-// ConfirmOn is Confirm for a call on a machine, as ChangeConfigOn.
-func (s Settings) ConfirmOn(ctx context.Context, by ledger.Caller, machine ports.Controls, c Confirmation) error {
-	err := s.Confirm(ctx, by, c)
+// Confirm is Settings.Confirm, as ChangeConfig.
+func (s OnMachine) Confirm(ctx context.Context, by ledger.Caller, c Confirmation) error {
+	err := s.Settings.Confirm(ctx, by, c)
 	if err == nil && shows(c.Differences) {
-		err = s.rememberShown(ctx, by, machine)
+		err = s.rememberShown(ctx, by)
 	}
 	return err
 }
@@ -116,7 +121,7 @@ func shows(all []Difference) bool {
 
 // ConfirmNotify records that a person was shown and confirmed the command of notifications on this
 // machine, as an act in the audit log of the store. Errors are those of Confirm.
-func (s Settings) ConfirmNotify(ctx context.Context, by ledger.Caller, machine ports.Controls, argv []string) error {
+func (s OnMachine) ConfirmNotify(ctx context.Context, by ledger.Caller, argv []string) error {
 	words := make([]canon.Value, len(argv))
 	for i, w := range argv {
 		words[i] = canon.OfString(w)
@@ -133,15 +138,15 @@ func (s Settings) ConfirmNotify(ctx context.Context, by ledger.Caller, machine p
 		if err != nil {
 			return nil, err
 		}
-		return nil, s.remember(ctx, by, machine, argv)
+		return nil, s.remember(ctx, by, argv)
 	})
 }
 
 // rememberShown is remember for the command of the settings, after they were confirmed.
-func (s Settings) rememberShown(ctx context.Context, by ledger.Caller, machine ports.Controls) error {
+func (s OnMachine) rememberShown(ctx context.Context, by ledger.Caller) error {
 	c, err := s.Confirmed(ctx)
 	if err == nil {
-		err = s.remember(ctx, by, machine, c.Notify())
+		err = s.remember(ctx, by, c.Notify())
 	}
 	if err == nil {
 		return nil
@@ -153,8 +158,8 @@ func (s Settings) rememberShown(ctx context.Context, by ledger.Caller, machine p
 }
 
 // remember stores on the machine that a person confirmed a command for the store; an empty one removes it.
-func (s Settings) remember(ctx context.Context, by ledger.Caller, machine ports.Controls, argv []string) error {
-	if machine == nil {
+func (s OnMachine) remember(ctx context.Context, by ledger.Caller, argv []string) error {
+	if s.Machine == nil {
 		return fault.New(fault.UsageError, "the directory of the configuration is not known").
 			Suggest("Set HOME or XDG_CONFIG_HOME.")
 	}
@@ -162,7 +167,7 @@ func (s Settings) remember(ctx context.Context, by ledger.Caller, machine ports.
 	if err != nil {
 		return err
 	}
-	return machine.UpdateControl(ctx, NotifyFile, func(old ports.Control) (ports.Control, error) {
+	return s.Machine.UpdateControl(ctx, NotifyFile, func(old ports.Control) (ports.Control, error) {
 		list, err := notifyOf(old)
 		if err != nil {
 			return old, err
