@@ -32,8 +32,8 @@ type Answer struct {
 	// Pending is null at the end of the run.
 	Pending    *Pending   `json:"pending"`
 	NextIntent NextIntent `json:"nextIntent"`
-	// Preferences are those in force at the node.
-	Preferences event.Preferences `json:"preferences"`
+	// Preferences are those in force at the node. An answer to an agent omits the default ones.
+	Preferences event.Preferences `json:"preferences,omitzero"`
 	// PreferenceSources says where each of them comes from.
 	PreferenceSources runs.PreferenceSources `json:"preferenceSources,omitzero"`
 	// StateToken names the node; AckToken permits one attempt at it. A closed
@@ -140,9 +140,10 @@ type SessionRef struct {
 
 // WorkflowRef names the workflow that a run is pinned to.
 type WorkflowRef struct {
-	WorkflowID   string       `json:"workflowId"`
-	Name         string       `json:"name"`
-	WorkflowHash canon.Digest `json:"workflowHash"`
+	WorkflowID string `json:"workflowId"`
+	Name       string `json:"name"`
+	// WorkflowHash is absent in an answer to an agent, whose state token names it.
+	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
 	// Source is plugin:NAME for a workflow of an attached folder, else the kind of its source.
 	Source string `json:"source,omitzero"`
 }
@@ -221,9 +222,39 @@ const (
 // call (docs/design.md#tokens). The renderer adds the store flags of the
 // current call to the command.
 type Next struct {
-	Command []string       `json:"command"`
+	// Command is absent in an answer to an agent for which the tool call does the same.
+	Command []string       `json:"command,omitzero"`
 	Tool    string         `json:"tool"`
 	Params  map[string]any `json:"params"`
+}
+
+// ForAgent returns a copy of an answer without what an agent that calls tools does not act on, so that
+// no part of it is there twice but the tokens, which are in Next.Params too
+// (docs/decisions/0065-answers-to-agents-are-whole-in-both-channels.md). The caller that a command line
+// is for gets the whole answer.
+func (a Answer) ForAgent() Answer {
+	if a.PreferenceSources == (runs.PreferenceSources{Autonomy: runs.PreferenceByDefault,
+		RiskPolicy: runs.PreferenceByDefault}) {
+		a.Preferences = event.Preferences{}
+	}
+	a.PreferenceSources, a.Workflow.WorkflowHash = runs.PreferenceSources{}, canon.Digest{}
+	if a.Pending != nil && a.Pending.OutputContract != nil {
+		pending, contract := *a.Pending, *a.Pending.OutputContract
+		contract.Example = canon.Value{} // the prompt shows it
+		pending.OutputContract, a.Pending = &contract, &pending
+	}
+	if a.Next != nil && !a.isCommand {
+		a.Next = a.Next.ForAgent()
+	}
+	return a
+}
+
+// ForAgent returns the call without the command line that does the same.
+func (n *Next) ForAgent() *Next {
+	if n == nil {
+		return nil
+	}
+	return &Next{Tool: n.Tool, Params: n.Params}
 }
 
 // MapCommands returns a copy of an answer with the commands of its warnings replaced. The engine

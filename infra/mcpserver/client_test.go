@@ -36,9 +36,6 @@ type fakeData struct {
 	Text string `json:"text"`
 }
 
-var fakeResults = Results{"workflows": fakeData{}, "workflow": fakeData{}, "step": fakeData{}, "blocked": fakeData{},
-	"candidates": fakeData{}}
-
 func (f *fakeUseCases) do(kind string, by event.Actor, in any) (Document, error) {
 	n := f.running.Add(1)
 	defer f.running.Add(-1)

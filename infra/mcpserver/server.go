@@ -19,11 +19,10 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// Server serves one client. The zero Log discards diagnostics; Calls and Results are required.
+// Server serves one client. The zero Log discards diagnostics; Calls is required.
 type Server struct {
 	Version string // of the program
 	Calls   UseCases
-	Results Results
 	// Fault completes a fault for the client, such as the commands that its suggestion names; nil
 	// leaves it as it is.
 	Fault    func(*fault.Fault) *fault.Fault
@@ -78,7 +77,7 @@ func (s Server) new(log *slog.Logger) *mcp.Server {
 	no := false
 	for _, t := range tools {
 		server.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.description,
-			InputSchema: t.inputSchema(), OutputSchema: t.outputSchema(s.Results),
+			InputSchema: t.inputSchema(), OutputSchema: t.outputSchema(),
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent,
 				DestructiveHint: &no, OpenWorldHint: &no},
 		}, s.handler(t, log))

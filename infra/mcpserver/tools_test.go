@@ -32,7 +32,7 @@ func TestToolSignatures(t *testing.T) {
 // listTools is tools/list as a client receives it.
 func listTools(t *testing.T) (tools []map[string]any) {
 	t.Helper()
-	c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: &fakeUseCases{}}, "t")
 	var list struct{ Tools []map[string]any }
 	if err := json.Unmarshal(c.call("tools/list", "{}").Result, &list); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestInvalidArgumentsAreRejected(t *testing.T) {
 		{"list_workflows", `[]`, "want object, got array", ""},
 	}
 	f := &fakeUseCases{}
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	for _, row := range rows {
 		d, isError := c.tool(row.tool, row.args)
 		if !isError || d.Error.Code != "VALIDATION_ERROR" || !strings.Contains(d.Error.Message, row.message) ||
@@ -157,7 +157,7 @@ func TestInvalidArgumentsAreRejected(t *testing.T) {
 
 func TestArgumentsArePassedUnchanged(t *testing.T) {
 	f := &fakeUseCases{}
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	c.tool("continue_workflow",
 		`{"stateToken":"s","ackToken":"a","context":{"gone":null,"n":1.50},"output":{"notesMarkdown":"ü","artifacts":[{"kind":"k","x":null}]}}`)
 	in := f.last.(ContinueWorkflow)

@@ -137,13 +137,13 @@ func requestOf(out mcpserver.Output) advance.Request {
 }
 
 // answer opens the store for one call and returns the resulting document, "step" or "blocked".
-// Its command lines, for a person to copy, get the flags that select the store. A blocked
-// attempt is not an error.
+// It has what an agent acts on. Its command lines, for a person to copy, get the flags that select
+// the store. A blocked attempt is not an error.
 func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.Answer, error)) (mcpserver.Document,
 	error) {
 	answer, err := cli.Ask(ctx, c.a, func(_ context.Context, o *cli.Store) (engine.Answer, error) { return call(o) })
 	if err != nil {
 		return mcpserver.Document{}, err
 	}
-	return mcpserver.Document{Kind: answer.Kind(), Data: c.a.AnswerOfStore(answer)}, nil
+	return mcpserver.Document{Kind: answer.Kind(), Data: c.a.AnswerOfStore(answer).ForAgent()}, nil
 }

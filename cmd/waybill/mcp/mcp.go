@@ -12,9 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/cmd/waybill/cli/document"
-	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
@@ -73,15 +70,7 @@ func serveAgents(ctx context.Context, a *cli.App) error {
 	// Writing to a disconnected client must return an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
-	server := mcpserver.Server{Version: a.Version, Calls: agentCalls{a}, Results: agentResults, ActorRef: a.Flags.As,
+	server := mcpserver.Server{Version: a.Version, Calls: agentCalls{a}, ActorRef: a.Flags.As,
 		Log: a.LogHandler(), Fault: a.SuggestForStore}
 	return server.Serve(ctx, a.In, a.Out)
-}
-
-// agentResults lists the types of the documents that the tools return, by kind. The output
-// schemas of the tools are derived from them.
-var agentResults = mcpserver.Results{
-	"workflows": document.Workflows{}, "workflow": document.Inspection{}, "step": engine.Answer{},
-	"blocked":    engine.Answer{},
-	"candidates": candidates.List{},
 }

@@ -28,6 +28,9 @@ func (c agentCalls) ResumeSession(ctx context.Context, _ event.Actor,
 	list, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (candidates.List, error) {
 		return c.a.Candidates(ctx, o, q, next)
 	})
+	for i := range list.Candidates {
+		list.Candidates[i].Next = list.Candidates[i].Next.ForAgent()
+	}
 	return documentOf("candidates", list, err)
 }
 
