@@ -59,7 +59,7 @@ func (e *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
 	return e.advance(ctx, at, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, Account: by.Account,
-		AtMs: by.AtMs})
+		AtMs: by.AtMs, Traceparent: by.Traceparent})
 }
 
 // advance is Advance or, for an attempt that is Performed, Perform.

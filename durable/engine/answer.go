@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/check"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -70,12 +71,14 @@ type Answer struct {
 	// Replayed reports that a start found its run on record, and started none.
 	Replayed bool `json:"-"`
 
+	// needed are the declared inputs that the step lacks.
 	// isCommand: the pending step has an action, which 'waybill run' performs, or waits, which it ends, or the HTTP
 	// host performs it and has what it needs. missingInputs are context keys that the step requires and that have no
 	// value that is accepted. artifactKinds are the kinds of the artifacts that it requires. stepsDone: see StepsDone.
 	// approval is what is recorded of an approval. around is what the prompt contains besides the text of the
 	// workflow, results what it says of earlier steps, checkpoints those at the node.
 	isCommand     bool
+	needed        []choices.Input
 	missingInputs []string
 	artifactKinds []string
 	approval      approval
@@ -102,6 +105,13 @@ func (a Answer) Kind() string {
 // MissingInputs returns the context keys that the pending step requires and that have
 // no value yet that is accepted.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
+
+// Needed returns the declared inputs without a value that is accepted, with their choices.
+func (a Answer) Needed() []choices.Input { return a.needed }
+
+// Left reports that the run has continued from the node of the answer, so that another attempt at it would
+// be a new branch.
+func (a Answer) Left() bool { return a.left }
 
 // IsCommand reports that a performer does the pending step: it has an action, waits until a moment, or is
 // one of the HTTP host.

@@ -188,7 +188,7 @@ func TestArgumentsArePassedUnchanged(t *testing.T) {
 func TestSuggestionsNameToolsOrTheUser(t *testing.T) {
 	for _, row := range fault.Table {
 		for _, tool := range tools {
-			got := tool.forAgent(fault.New(row.Code, "x")).Suggestion.String()
+			got := tool.forAgent(fault.New(row.Code, "x"), "").Suggestion.String()
 			for _, command := range []string{"'waybill continue", "'waybill runs list", "'waybill workflows list",
 				"--"} {
 				if strings.Contains(got, command) && !strings.Contains(got, "the user") &&
@@ -204,13 +204,13 @@ func TestSuggestionsNameToolsOrTheUser(t *testing.T) {
 	f := fault.New(fault.TokenScopeMismatch, "x").
 		Suggest("Send the two tokens of one answer; %s returns new ones.",
 			fault.Command{"continue", "--store", "/s", "--run", "run_abc"})
-	if got, want := tools[3].forAgent(f).Suggestion.String(),
+	if got, want := tools[3].forAgent(f, "").Suggestion.String(),
 		`Send the two tokens of one answer; resume_session {"runId":"run_abc"} returns new ones.`; got != want {
 		t.Errorf("got %s", got)
 	}
 	f = fault.New(fault.TokenBadSignature, "x").
 		Suggest("Check --store and --tenant; then get fresh tokens with %s.", fault.Command{"continue", "--run", "ID"})
-	if got := tools[3].forAgent(f).Suggestion.String(); strings.Contains(got, "--") ||
+	if got := tools[3].forAgent(f, "").Suggestion.String(); strings.Contains(got, "--") ||
 		!strings.Contains(got, "resume_session") {
 		t.Errorf("got %s", got)
 	}

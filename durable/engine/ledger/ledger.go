@@ -47,6 +47,8 @@ type Caller struct {
 	AtMs int64
 	// Account is the account that the process runs as; zero where the platform has none.
 	Account config.Account
+	// Traceparent is the trace context of the call, "" without one. It is recorded with an attempt.
+	Traceparent string
 	// Consents obtains a person's signature where the store requires one; nil: the caller brings none.
 	Consents Consents
 	// Signer is who signed the consent that the call brings; zero until it was checked.

@@ -62,6 +62,8 @@ const (
 	ReplayDiffers Code = "REPLAY_DIFFERS"
 	// NotesTruncated: recorded notes were cut at their limit.
 	NotesTruncated Code = "NOTES_TRUNCATED"
+	// NotConfirmed: the user was asked to confirm the step and did not.
+	NotConfirmed Code = "NOT_CONFIRMED"
 	// VariableAbsent: the prompt refers to a variable without a value.
 	VariableAbsent Code = "VARIABLE_ABSENT"
 	// TextTruncated: the prompt is longer than its limit and was cut.

@@ -101,4 +101,6 @@ type Attempt struct {
 	Earlier bool
 	// Account is that of the process that makes the attempt, or the recorded one.
 	Account config.Account
+	// Traceparent is the trace context of the call, "" without one.
+	Traceparent string
 }
