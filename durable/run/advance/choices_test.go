@@ -18,6 +18,9 @@ import (
 
 const fixedInput = `{"contextKey":"target","reason":"needs_user_choice","choiceKind":"scope_boundary","choices":["a","b"],"description":"where to"}`
 
+// pinned stands for the compiled form 1 that earlier versions wrote for a workflow with fixed choices.
+const pinned = ` `
+
 const takenInput = `{"contextKey":"target","reason":"needs_user_choice","choiceKind":"scope_boundary",` +
 	`"choicesFrom":{"step":"plan","pointer":"/targets"},"description":"where to"}`
 
@@ -30,6 +33,12 @@ func decideInput(t *testing.T, input, more string, taken map[string]choices.List
 			`},{"id":"ask","title":"Ask","prompt":"p","inputs":[`+input+`]}]}`))
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
+	}
+	if more == pinned {
+		var err error
+		if w, err = compile.Decode([]byte(strings.Replace(string(w.Bytes()), `"schemaVersion":2`, `"schemaVersion":1`, 1))); err != nil || w.Form2() {
+			t.Fatalf("form %d: %v", w.SchemaVersion, err)
+		}
 	}
 	f := at("ask")
 	f.State, f.Choices, f.Preferences.Autonomy = snapshot.At("ask", nil, []string{"plan"}), taken, mode
@@ -58,7 +67,6 @@ func TestChoices(t *testing.T) {
 	}
 	taken := map[string]choices.List{"target": choices.Of(result, from)}
 	none := map[string]choices.List{"target": choices.Of(canon.OfMembers(), from)}
-	const form1, form2 = "", `,"runCondition":{"var":"x","equals":1}`
 	const shown = `"north", 3, true, "\u001b[2J\n"`
 	const ask = `Ask the person, then send it as context: {"target": VALUE}, or --set target=VALUE.`
 	for name, row := range map[string]struct {
@@ -67,26 +75,26 @@ func TestChoices(t *testing.T) {
 		before, given string
 		message, fix  string // of the blocker; "" advances
 	}{
-		"fixed, missing":         {fixedInput, form1, nil, `{}`, `{}`, `The input "target" is not set: where to`, ask + " One of: a, b."},
-		"fixed, missing, form 2": {fixedInput, form2, nil, `{}`, `{}`, `The input "target" is not set: where to`, ask + " One of: a, b."},
-		"fixed":                  {fixedInput, form2, nil, `{}`, `{"target":"b"}`, "", ""},
-		"fixed, other, form 1":   {fixedInput, form1, nil, `{}`, `{"target":"c"}`, "", ""},
-		"fixed, other, form 2": {fixedInput, form2, nil, `{}`, `{"target":"c"}`, `The input "target" is "c", which is none of its choices: "a", "b".`,
+		"fixed, missing, form 1": {fixedInput, pinned, nil, `{}`, `{}`, `The input "target" is not set: where to`, ask + " One of: a, b."},
+		"fixed, missing":         {fixedInput, "", nil, `{}`, `{}`, `The input "target" is not set: where to`, ask + " One of: a, b."},
+		"fixed":                  {fixedInput, "", nil, `{}`, `{"target":"b"}`, "", ""},
+		"fixed, other, form 1":   {fixedInput, pinned, nil, `{}`, `{"target":"c"}`, "", ""},
+		"fixed, other": {fixedInput, "", nil, `{}`, `{"target":"c"}`, `The input "target" is "c", which is none of its choices: "a", "b".`,
 			ask + ` One of: "a", "b".`},
-		"fixed, other before":    {fixedInput, form2, nil, `{"target":"c"}`, `{}`, `is "c", which is none`, "One of"},
-		"fixed, corrected":       {fixedInput, form2, nil, `{"target":"c"}`, `{"target":"a"}`, "", ""},
-		"taken, missing":         {takenInput, form1, taken, `{}`, `{}`, `The input "target" is not set: where to`, ask + " One of: " + shown + "."},
-		"taken, removed":         {takenInput, form1, taken, `{"target":"north"}`, `{"target":null}`, `is not set`, "One of"},
-		"taken, text":            {takenInput, form1, taken, `{}`, `{"target":"north"}`, "", ""},
-		"taken, number":          {takenInput, form1, taken, `{}`, `{"target":3}`, "", ""},
-		"taken, number as text":  {takenInput, form1, taken, `{}`, `{"target":"3"}`, "", ""},
-		"taken, boolean":         {takenInput, form1, taken, `{}`, `{"target":true}`, "", ""},
-		"taken, other":           {takenInput, form1, taken, `{}`, `{"target":"\u202eb"}`, `The input "target" is "\u202eb", which is none of its choices: ` + shown + ".", ask + " One of: " + shown + "."},
-		"taken, list":            {takenInput, form1, taken, `{}`, `{"target":["north"]}`, `is ["north"], which is none`, "One of"},
-		"taken, before":          {takenInput, form1, taken, `{"target":"south"}`, `{}`, `is "south", which is none`, "One of"},
-		"no list":                {takenInput, form1, none, `{}`, `{}`, `The input "target" has no choices: the result of step "plan" has no usable list at "/targets": it is absent`, `Go back to step "plan"`},
-		"no list, with a value":  {takenInput, form1, none, `{}`, `{"target":"north"}`, `has no choices: the result of step "plan"`, "Go back"},
-		"list that was not read": {takenInput, form1, nil, `{}`, `{"target":"north"}`, `it was not read`, "Go back"},
+		"fixed, other before":    {fixedInput, "", nil, `{"target":"c"}`, `{}`, `is "c", which is none`, "One of"},
+		"fixed, corrected":       {fixedInput, "", nil, `{"target":"c"}`, `{"target":"a"}`, "", ""},
+		"taken, missing":         {takenInput, "", taken, `{}`, `{}`, `The input "target" is not set: where to`, ask + " One of: " + shown + "."},
+		"taken, removed":         {takenInput, "", taken, `{"target":"north"}`, `{"target":null}`, `is not set`, "One of"},
+		"taken, text":            {takenInput, "", taken, `{}`, `{"target":"north"}`, "", ""},
+		"taken, number":          {takenInput, "", taken, `{}`, `{"target":3}`, "", ""},
+		"taken, number as text":  {takenInput, "", taken, `{}`, `{"target":"3"}`, "", ""},
+		"taken, boolean":         {takenInput, "", taken, `{}`, `{"target":true}`, "", ""},
+		"taken, other":           {takenInput, "", taken, `{}`, `{"target":"\u202eb"}`, `The input "target" is "\u202eb", which is none of its choices: ` + shown + ".", ask + " One of: " + shown + "."},
+		"taken, list":            {takenInput, "", taken, `{}`, `{"target":["north"]}`, `is ["north"], which is none`, "One of"},
+		"taken, before":          {takenInput, "", taken, `{"target":"south"}`, `{}`, `is "south", which is none`, "One of"},
+		"no list":                {takenInput, "", none, `{}`, `{}`, `The input "target" has no choices: the result of step "plan" has no usable list at "/targets": it is absent`, `Go back to step "plan"`},
+		"no list, with a value":  {takenInput, "", none, `{}`, `{"target":"north"}`, `has no choices: the result of step "plan"`, "Go back"},
+		"list that was not read": {takenInput, "", nil, `{}`, `{"target":"north"}`, `it was not read`, "Go back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, mode := range []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps} {

@@ -116,15 +116,15 @@ func TestShownProperty(t *testing.T) {
 }
 
 // flow is a workflow with an input of each sort.
-func flow(t testing.TB, conditional string) compile.Compiled {
+func flow(t testing.TB, withTaken bool) compile.Compiled {
 	t.Helper()
 	input := func(key, more string) string {
 		return `{"contextKey": "` + key + `", "reason": "needs_user_artifact", "description": "d"` + more + `}`
 	}
 	text := `{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0", "inputs": [` + input("free", "") + `],
-		"steps": [{"id": "plan", "title": "Plan", "prompt": "p"` + conditional + `},
+		"steps": [{"id": "plan", "title": "Plan", "prompt": "p"},
 		{"id": "ask", "title": "Ask", "prompt": "p", "inputs": [` + input("fixed", `, "choices": ["x", "y"]`) +
-		map[bool]string{true: "," + input("taken", `, "choicesFrom": {"step": "plan", "pointer": ""}`)}[conditional == ""] + `]}]}`
+		map[bool]string{true: "," + input("taken", `, "choicesFrom": {"step": "plan", "pointer": ""}`)}[withTaken] + `]}]}`
 	_, c, found := compile.File("x.json", source.SourceProject, []byte(text))
 	if source.HasErrors(found) {
 		t.Fatal(found)
@@ -135,7 +135,7 @@ func flow(t testing.TB, conditional string) compile.Compiled {
 // TestNeeded: a null is missing, a value out of the choices is wrong in form 2, and one without a
 // list is never accepted.
 func TestNeeded(t *testing.T) {
-	c := flow(t, "")
+	c := flow(t, true)
 	ask, _ := c.Step("ask")
 	taken := map[string]choices.List{"taken": choices.Of(value(t, `["a", 3]`), source.ChoicesFrom{Step: "plan"})}
 	for _, row := range []struct {
@@ -162,13 +162,17 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// TestNeededOfForm1: fixed choices are not compared with values in form 1, and are in form 2.
+// TestNeededOfForm1: fixed choices are compared with values, but not in a run that is pinned to form 1.
 func TestNeededOfForm1(t *testing.T) {
 	vars := value(t, `{"free": 1, "fixed": "z"}`)
-	for form, wants := range map[int]int{1: 0, 2: 1} {
-		c := flow(t, map[int]string{1: `, "notesRequired": true`, 2: `, "runCondition": {"var": "x", "equals": 1}`}[form])
+	newest := flow(t, false)
+	oldest, err := compile.Decode([]byte(strings.Replace(string(newest.Bytes()), `"schemaVersion":2`, `"schemaVersion":1`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range []compile.Compiled{oldest, newest} {
 		ask, _ := c.Step("ask")
-		if got := choices.Needed(c, ask, vars, nil); c.SchemaVersion != form || len(got) != wants {
+		if got := choices.Needed(c, ask, vars, nil); c.SchemaVersion != want+1 || len(got) != want {
 			t.Errorf("form %d: %v", c.SchemaVersion, got)
 		}
 	}

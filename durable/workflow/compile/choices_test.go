@@ -14,16 +14,34 @@ func choosing(id, from string) string {
 		"choicesFrom": {"step": "`+from+`", "pointer": "/list"}}]`)
 }
 
-// TestChoicesFrom: an input with choices from a result has form 2, and fixed choices do not change
-// the form. A document whose reference does not hold is refused.
+// TestChoicesForm: an input with choices has form 2, and one without keeps form 1, wherever it is declared. A
+// document of form 1 with choices, as earlier versions wrote it, is read and stays in form 1.
+func TestChoicesForm(t *testing.T) {
+	const free = `{"contextKey": "k", "reason": "needs_user_artifact", "description": "d"}`
+	fixed := strings.Replace(free, `}`, `, "choices": ["x", "y"]}`, 1)
+	inputs := func(in string) string { return `, "inputs": [` + in + `]` }
+	loop := func(in string) string {
+		return `{"id": "l", "title": "L", "type": "loop", "loop": {"type": "while", "maxIterations": 1, "conditionSource": {"kind": "artifact_contract",
+			"contractRef": "wr.contracts.loop_control", "loopId": "l"}}, "body": [` + step("a", inputs(in)) + `]}`
+	}
+	for in, form := range map[string]int64{free: Form1, fixed: Form2} {
+		for _, c := range []Compiled{compiled(t, "", step("a", inputs(in))), compiled(t, inputs(in), step("a", "")), compiled(t, "", loop(in))} {
+			if again, err := Decode(c.Bytes()); err != nil || int64(c.SchemaVersion) != form || again.Hash() != c.Hash() {
+				t.Errorf("%s: form %d: %v", c.Bytes(), c.SchemaVersion, err)
+			}
+		}
+	}
+	c := compiled(t, "", step("a", inputs(fixed)))
+	if old, err := Decode([]byte(strings.Replace(string(c.Bytes()), `"schemaVersion":2`, `"schemaVersion":1`, 1))); err != nil || old.Form2() {
+		t.Errorf("form 1 with choices: %v", err)
+	}
+}
+
+// TestChoicesFrom: an input with choices from a result has form 2. A document whose reference does not hold is refused.
 func TestChoicesFrom(t *testing.T) {
 	c := compiled(t, "", step("a", "")+","+choosing("b", "a"))
 	if again, err := Decode(c.Bytes()); err != nil || !c.Form2() || again.Hash() != c.Hash() {
 		t.Fatalf("form %d: %v", c.SchemaVersion, err)
-	}
-	fixed := compiled(t, "", step("a", `, "inputs": [{"contextKey": "k", "reason": "needs_user_artifact", "description": "d", "choices": ["x", "y"]}]`))
-	if fixed.Form2() {
-		t.Error("fixed choices have form 2")
 	}
 	good := string(c.Bytes())
 	const from = `"choicesFrom":{"pointer":"/list","step":"a"}`

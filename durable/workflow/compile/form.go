@@ -31,18 +31,20 @@ func (d *Document) form() int {
 	differs := func(s Step) bool { return s.conditional() || s.valued() }
 	body := func(l Loop) bool { return slices.ContainsFunc(l.Body, differs) }
 	if slices.ContainsFunc(d.Loops, counted) || slices.ContainsFunc(d.Loops, conditional) ||
-		slices.ContainsFunc(d.Steps, differs) || slices.ContainsFunc(d.Loops, body) {
+		slices.ContainsFunc(d.Steps, differs) || slices.ContainsFunc(d.Loops, body) || slices.ContainsFunc(d.Inputs, chosen) {
 		return Form2
 	}
 	return Form1
 }
 
+// chosen reports whether the values of an input are compared with choices.
+func chosen(in source.Input) bool { return len(in.Choices) > 0 || in.ChoicesFrom != nil }
+
 // valued reports whether values go into the command of a step or out of it, whether it waits or
-// the HTTP host performs it, whether it says who approves it, whether it has checks, or whether an earlier result has the
-// choices of an input.
+// the HTTP host performs it, whether it says who approves it, whether it has checks, or whether an input of it has
+// choices.
 func (s Step) valued() bool {
-	fromResult := func(in source.Input) bool { return in.ChoicesFrom != nil }
-	return s.Wait != nil || s.Host != nil || len(s.Checks) > 0 || slices.ContainsFunc(s.Inputs, fromResult) || len(s.Outputs) > 0 ||
+	return s.Wait != nil || s.Host != nil || len(s.Checks) > 0 || slices.ContainsFunc(s.Inputs, chosen) || len(s.Outputs) > 0 ||
 		!s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
 }
 
