@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/warning"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
@@ -71,7 +69,6 @@ type Answer struct {
 	// Replayed reports that a start found its run on record, and started none.
 	Replayed bool `json:"-"`
 
-	// needed are the declared inputs that the step lacks.
 	// isCommand: the pending step has an action, which 'waybill run' performs, or waits, which it ends, or the HTTP
 	// host performs it and has what it needs. missingInputs are context keys that the step requires and that have no
 	// value that is accepted. artifactKinds are the kinds of the artifacts that it requires. stepsDone: see StepsDone.
@@ -90,8 +87,7 @@ type Answer struct {
 	vars canon.Value
 	// compiled are the warnings of the compiler about the workflow.
 	compiled []compile.Warning
-	// left: the run has continued from the node, so that its current step is another one.
-	left bool
+	left     bool // see Left
 }
 
 // Kind is the kind of the document: "step" or "blocked".
@@ -109,8 +105,7 @@ func (a Answer) MissingInputs() []string { return a.missingInputs }
 // Needed returns the declared inputs without a value that is accepted, with their choices.
 func (a Answer) Needed() []choices.Input { return a.needed }
 
-// Left reports that the run has continued from the node of the answer, so that another attempt at it would
-// be a new branch.
+// Left reports that the run has continued from the node of the answer.
 func (a Answer) Left() bool { return a.left }
 
 // IsCommand reports that a performer does the pending step: it has an action, waits until a moment, or is
@@ -152,7 +147,7 @@ type SessionRef struct {
 type WorkflowRef struct {
 	WorkflowID string `json:"workflowId"`
 	Name       string `json:"name"`
-	// WorkflowHash is absent in an answer to an agent, whose state token names it.
+	// An answer to an agent has no WorkflowHash: its state token names it.
 	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
 	// Source is plugin:NAME for a workflow of an attached folder, else the kind of its source.
 	Source string `json:"source,omitzero"`
@@ -236,43 +231,4 @@ type Next struct {
 	Command []string       `json:"command,omitzero"`
 	Tool    string         `json:"tool"`
 	Params  map[string]any `json:"params"`
-}
-
-// ForAgent returns a copy of an answer without what an agent that calls tools does not act on, so that
-// no part of it is there twice but the tokens, which are in Next.Params too
-// (docs/decisions/0065-answers-to-agents-are-whole-in-both-channels.md). The caller that a command line
-// is for gets the whole answer.
-func (a Answer) ForAgent() Answer {
-	if a.PreferenceSources == (runs.PreferenceSources{Autonomy: runs.PreferenceByDefault,
-		RiskPolicy: runs.PreferenceByDefault}) {
-		a.Preferences = event.Preferences{}
-	}
-	a.PreferenceSources, a.Workflow.WorkflowHash = runs.PreferenceSources{}, canon.Digest{}
-	if a.Pending != nil && a.Pending.OutputContract != nil {
-		pending, contract := *a.Pending, *a.Pending.OutputContract
-		contract.Example = canon.Value{} // the prompt shows it
-		pending.OutputContract, a.Pending = &contract, &pending
-	}
-	if a.Next != nil && !a.isCommand {
-		a.Next = a.Next.ForAgent()
-	}
-	return a
-}
-
-// ForAgent returns the call without the command line that does the same.
-func (n *Next) ForAgent() *Next {
-	if n == nil {
-		return nil
-	}
-	return &Next{Tool: n.Tool, Params: n.Params}
-}
-
-// MapCommands returns a copy of an answer with the commands of its warnings replaced. The engine
-// does not know the flags that select the store of a call (docs/design.md#tokens).
-func (a Answer) MapCommands(replace func(fault.Command) fault.Command) Answer {
-	a.Warnings = slices.Clone(a.Warnings)
-	for i, w := range a.Warnings {
-		a.Warnings[i] = w.MapCommands(replace)
-	}
-	return a
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/waybill/waybill/durable/redact/faults"
 )
 
-// dynamic answers the methods whose result follows the files and the store, which the SDK would have to
-// be told of: prompts and resources are looked up in each call, as tools do. It puts the tools into the
+// dynamic answers the methods whose result follows the files and the store, which the SDK does
+// not follow: prompts and resources are looked up in each call, as tools do. It puts the tools into the
 // order of their use, and says how long results may be kept.
 func (s Server) dynamic(log *slog.Logger) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {

@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/agents"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
@@ -160,5 +161,5 @@ func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.An
 
 // document is the document of an answer.
 func (c agentCalls) document(answer engine.Answer) mcpserver.Document {
-	return mcpserver.Document{Kind: answer.Kind(), Data: c.a.AnswerOfStore(answer).ForAgent()}
+	return mcpserver.Document{Kind: answer.Kind(), Data: agents.Answer(c.a.AnswerOfStore(answer))}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/elicit"
+	"github.com/waybill/waybill/durable/engine/agents"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
@@ -18,7 +18,7 @@ func (c agentCalls) elicited(ctx context.Context, by mcpserver.Caller, stateToke
 	step, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (engine.Answer, error) {
 		return o.Continue(ctx, engine.Caller{}, engine.Continue{StateToken: stateToken})
 	})
-	form := elicit.Of(step, req.Context)
+	form := agents.FormOf(step, req.Context)
 	if err != nil || form.Empty() {
 		return req, nil, nil // the attempt reports the error
 	}
@@ -36,7 +36,7 @@ func (c agentCalls) elicited(ctx context.Context, by mcpserver.Caller, stateToke
 }
 
 // question is the form as the user sees it.
-func question(step engine.Answer, form elicit.Form) mcpserver.Question {
+func question(step engine.Answer, form agents.Form) mcpserver.Question {
 	of := fmt.Sprintf("the step %q of %q (%s)", step.Pending.Title, step.Workflow.Name, step.Session.RunID)
 	var q mcpserver.Question
 	switch {

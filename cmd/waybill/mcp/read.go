@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/durable/engine/elicit"
+	"github.com/waybill/waybill/durable/engine/agents"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -29,7 +29,7 @@ func (c agentCalls) Startable(ctx context.Context) ([]mcpserver.Startable, error
 		known := map[string]bool{}
 		add := func(inputs []source.Input, fromStart bool) {
 			for _, in := range inputs {
-				if known[in.ContextKey] || !elicit.Askable(in.Reason) {
+				if known[in.ContextKey] || !agents.Askable(in.Reason) {
 					continue
 				}
 				known[in.ContextKey] = true

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine/agents"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -28,7 +29,7 @@ func (c agentCalls) ResumeSession(ctx context.Context, _ mcpserver.Caller,
 		return c.a.Candidates(ctx, o, q, next)
 	})
 	for i := range list.Candidates {
-		list.Candidates[i].Next = list.Candidates[i].Next.ForAgent()
+		list.Candidates[i].Next = agents.Next(list.Candidates[i].Next)
 	}
 	return documentOf("candidates", list, err)
 }

@@ -62,5 +62,5 @@ func ValidTraceparent(text string) bool {
 			return false
 		}
 	}
-	return parts[0] != "ff" && strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
+	return strings.Trim(parts[0], "f") != "" && strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
 }

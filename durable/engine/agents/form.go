@@ -1,8 +1,8 @@
-// Package elicit decides what the program of an agent may ask its user for before an attempt
-// (docs/design.md#elicitation): declared inputs that the pending step lacks, and the confirmation that a
-// guided run waits with. Secrets, approvals and settings are never asked for. It asks nobody and reads
-// nothing. Start with Of.
-package elicit
+// Package agents decides what agents get of an answer, and what the program of an agent may ask its user
+// for before an attempt (docs/design.md#elicitation): declared inputs that the pending step lacks, and the
+// confirmation that a guided run waits with. Secrets, approvals and settings are never asked for. It asks
+// no user and reads nothing. Start with Answer and FormOf.
+package agents
 
 import (
 	"slices"
@@ -24,10 +24,10 @@ type Form struct {
 	step engine.Answer
 }
 
-// Of returns what to ask for before an attempt at the step that an answer shows. brought is the context of
+// FormOf returns what to ask for before an attempt at the step that an answer shows. brought is the context of
 // the attempt: what it has, also a null, is not asked for. Nothing is asked for a step that takes no
 // attempt of an agent, and for one that was left: a repeated call is answered from the log.
-func Of(step engine.Answer, brought canon.Value) Form {
+func FormOf(step engine.Answer, brought canon.Value) Form {
 	f := Form{step: step}
 	if step.Pending == nil || step.NextIntent == engine.RehydrateOnly || step.IsCommand() || step.Left() {
 		return f
