@@ -31,6 +31,8 @@ type fakeUseCases struct {
 	running     atomic.Int32
 	runningMost atomic.Int32
 	calls       atomic.Int32
+	question    *Question
+	answers     []string
 	startable   []Startable
 	runs        []ListedRun
 }
@@ -71,7 +73,16 @@ func (f *fakeUseCases) InspectWorkflow(_ context.Context, _ Caller, in InspectWo
 func (f *fakeUseCases) StartWorkflow(_ context.Context, by Caller, in StartWorkflow) (Document, error) {
 	return f.do("step", by, in)
 }
-func (f *fakeUseCases) ContinueWorkflow(_ context.Context, by Caller, in ContinueWorkflow) (Document, error) {
+func (f *fakeUseCases) ContinueWorkflow(ctx context.Context, by Caller, in ContinueWorkflow) (Document, error) {
+	if f.question != nil && by.Ask != nil {
+		values, accepted, err := by.Ask(ctx, *f.question)
+		if err != nil {
+			return Document{}, err
+		}
+		f.mu.Lock()
+		f.answers = append(f.answers, fmt.Sprint(values, accepted))
+		f.mu.Unlock()
+	}
 	return f.do("step", by, in)
 }
 func (f *fakeUseCases) CheckpointWorkflow(_ context.Context, by Caller, in CheckpointWorkflow) (Document, error) {
