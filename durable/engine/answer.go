@@ -31,8 +31,8 @@ type Answer struct {
 	// Pending is null at the end of the run.
 	Pending    *Pending   `json:"pending"`
 	NextIntent NextIntent `json:"nextIntent"`
-	// Preferences are those in force at the node. An answer to an agent omits the default ones.
-	Preferences event.Preferences `json:"preferences,omitzero"`
+	// Preferences are those in force at the node.
+	Preferences event.Preferences `json:"preferences"`
 	// PreferenceSources says where each of them comes from.
 	PreferenceSources runs.PreferenceSources `json:"preferenceSources,omitzero"`
 	// StateToken names the node; AckToken permits one attempt at it. A closed

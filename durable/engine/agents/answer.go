@@ -3,7 +3,6 @@ package agents
 import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -13,14 +12,9 @@ import (
 func Answer(a engine.Answer) engine.Answer {
 	byDefault := runs.PreferenceSources{Autonomy: runs.PreferenceByDefault, RiskPolicy: runs.PreferenceByDefault}
 	if a.PreferenceSources == byDefault {
-		a.Preferences = event.Preferences{}
+		a.PreferenceSources = runs.PreferenceSources{}
 	}
-	a.PreferenceSources, a.Workflow.WorkflowHash = runs.PreferenceSources{}, canon.Digest{}
-	if a.Pending != nil && a.Pending.OutputContract != nil {
-		pending, contract := *a.Pending, *a.Pending.OutputContract
-		contract.Example = canon.Value{} // the prompt shows it
-		pending.OutputContract, a.Pending = &contract, &pending
-	}
+	a.Workflow.WorkflowHash = canon.Digest{}
 	if !a.IsCommand() {
 		a.Next = Next(a.Next)
 	}
