@@ -27,6 +27,9 @@ checkpoint_workflow and resume_session. Approving, trusting, applying, repairing
 deleting need a person and the command line. The autonomy that an agent may set for a
 run is limited by the configuration: 'waybill config get agentMaxAutonomy'.
 
+Each workflow is a prompt too, and runs and workflows are resources. The user of a client
+that can ask is asked for declared inputs and plain confirmations, for nothing else.
+
 continue_workflow runs the checks of a step in the project of the working directory, under
 trust that a person recorded with 'waybill trust', and no other: without it the tool answers
 WORKFLOW_UNTRUSTED, and nothing runs or is recorded. A check that fails, or whose pinned

@@ -132,4 +132,7 @@ var samples = []struct {
 	{"session_handed_over", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1, To: "desk"}},
 	{"session_handed_over.unnamed", noScope, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 2}},
 	{"session_taken_back", noScope, event.SessionReclaimed{N: 1}},
+	{"advance_recorded.elicited", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(child), Elicited: &event.Elicited{Confirmation: true, Inputs: []string{"a", "b"}},
+		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}},
 }
