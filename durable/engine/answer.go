@@ -1,7 +1,6 @@
 package engine
 
 import (
-
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/id"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -74,12 +75,12 @@ func (s Server) readResource(ctx context.Context, uri string) (mcp.Result, error
 		keep = listed()
 		doc, err = s.Calls.InspectWorkflow(ctx, Caller{}, InspectWorkflow{WorkflowID: id})
 	} else {
-		return nil, rpcError(mcp.CodeResourceNotFound,
+		return nil, rpcError(jsonrpc.CodeInvalidParams,
 			"no resource has this address; resources/templates/list shows their forms")
 	}
 	var f *fault.Fault
 	if errors.As(err, &f) && (notFound(f.Code) || f.Code == fault.ValidationError) {
-		return nil, rpcError(mcp.CodeResourceNotFound, "%s", f.Message)
+		return nil, rpcError(jsonrpc.CodeInvalidParams, "%s", f.Message)
 	}
 	if err != nil {
 		return nil, err
