@@ -212,7 +212,7 @@ func elicitedAsRecorded(t *testing.T, p program) {
 	}
 }
 
-// TestPromptsAndResources: of the workflows and runs that are there now.
+// TestPromptsAndResources: of the workflows and runs of this moment.
 func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")

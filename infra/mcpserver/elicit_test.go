@@ -42,7 +42,7 @@ var aQuestion = Question{Message: "Who?", Fields: []Field{{Key: "customer", Abou
 
 const continueCall = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"continue_workflow","arguments":{"stateToken":"s","ackToken":"a"}}}`
 
-// TestUserIsAsked: the client shows a form, and only its fields are read, whatever it answers.
+// TestUserIsAsked: the client shows a form, and only its fields are read.
 func TestUserIsAsked(t *testing.T) {
 	rows := []struct{ answer, want string }{
 		{`"result":{"action":"accept","content":{"customer":"ACME","size":"L","approve":"yes"}}`,
