@@ -106,10 +106,13 @@ func (a *loopAgent) submit(r reply, decision string) reply {
 
 var anyToken = regexp.MustCompile(`(st|ack|chk)\.v1\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
 
-// sizedRight checks the size of an answer about a step, and that nothing but its tokens occurs twice.
+// sizedRight checks that an answer is valid by the full schema of its kind, its size, and that nothing but its tokens occurs twice.
 func sizedRight(t *testing.T, what string, r reply) {
 	t.Helper()
 	d := r.Data
+	if err := validDocument([]byte(r.raw)); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
 	if d.Pending == nil {
 		return
 	}
