@@ -127,7 +127,7 @@ func TestUnansweredQuestionEnds(t *testing.T) {
 	}
 
 	f = &fakeUseCases{question: &aQuestion}
-	c = dial(t, Server{Calls: f}) // two minutes
+	c = dial(t, Server{Calls: f, AskFor: time.Hour})
 	c.greet(`{"elicitation":{}}`)
 	const calls = limits.MCPCallsMax * 2
 	go func() {

@@ -22,7 +22,7 @@ func (c agentCalls) Startable(ctx context.Context) ([]mcpserver.Startable, error
 	var out []mcpserver.Startable
 	for _, e := range all.Entries {
 		found, err := all.Find(e.ID)
-		if err != nil || !e.Valid() || found.Kind != e.Kind || found.Ref != e.Ref {
+		if err != nil || found.Kind != e.Kind || found.Ref != e.Ref {
 			continue
 		}
 		w := mcpserver.Startable{WorkflowID: e.ID, Name: e.Name, Description: e.Description}
