@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/about"
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 )
 
 const cliDocs = "../../docs/cli"
@@ -63,7 +64,8 @@ func commandIndex(root *cobra.Command) string {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\n## Flags of every command\n\n```text\n%s```\n\n", root.PersistentFlags().FlagUsages())
+	fmt.Fprintf(&b, "\n## Flags of every command\n\n```text\n%s```\n\n",
+		cli.FlagList(root.PersistentFlags(), page.HelpColumns))
 	return b.String()
 }
 

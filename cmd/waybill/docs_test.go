@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 )
 
@@ -54,7 +54,7 @@ func ownFlags(cmd *cobra.Command) string {
 			own.AddFlag(f)
 		}
 	})
-	return own.FlagUsages()
+	return cli.FlagList(own, page.HelpColumns)
 }
 
 // answers are the kinds of document that commands give.
@@ -145,59 +145,4 @@ Retry: *never* — the same call fails again; *at once* — the same call may su
 			strings.ReplaceAll(row.Meaning, "|", `\|`), row.Suggestion)
 	}
 	current(t, "../../docs/errors.md", b.String())
-}
-
-// TestHelpIsComplete: every command has a short and a long description and examples that
-// exist, and --help prints its help.
-func TestHelpIsComplete(t *testing.T) {
-	t.Parallel()
-	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
-		path := cmd.CommandPath()
-		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 60 {
-			t.Errorf("%s: Short %q wants one line without a full stop", path, cmd.Short)
-		}
-		if len(cmd.Long) < 60 {
-			t.Errorf("%s: Long is too short", path)
-		}
-		if n := strings.Count(cmd.Example, "waybill "); !cmd.HasSubCommands() && n < 2 {
-			t.Errorf("%s: %d examples, want 2 or more", path, n)
-		}
-		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
-			if len([]rune(line)) > 121 {
-				t.Errorf("%s: a line of %d characters in its help", path, len([]rune(line)))
-			}
-		}
-		var out bytes.Buffer
-		args := append(strings.Fields(path)[1:], "--help")
-		if status := run(args, strings.NewReader(""), &out, &out, nil); status != 0 ||
-			!strings.Contains(out.String(), cmd.Long) {
-			t.Errorf("%s --help: exit status %d", path, status)
-		}
-	})
-}
-
-// TestExamplesAreCommandsThatExist parses the examples of every help text.
-func TestExamplesAreCommandsThatExist(t *testing.T) {
-	t.Parallel()
-	root := newRoot(&cli.App{})
-	var examples []string
-	walk(root, func(cmd *cobra.Command) { examples = append(examples, strings.Split(cmd.Example, "\n")...) })
-	for _, line := range examples {
-		_, call, ok := strings.Cut(line, "waybill ")
-		if !ok {
-			continue
-		}
-		call, _, _ = strings.Cut(call, " | ")
-		cmd, rest, err := root.Find(strings.Fields(strings.TrimRight(call, ")")))
-		if err != nil || cmd == root && !strings.HasPrefix(call, "COMMAND") {
-			t.Errorf("%q names no command: %v", line, err)
-			continue
-		}
-		for _, word := range rest {
-			name, isFlag := strings.CutPrefix(word, "--")
-			if name, _, _ = strings.Cut(name, "="); isFlag && cmd.Flag(name) == nil {
-				t.Errorf("%q: there is no flag --%s", line, name)
-			}
-		}
-	}
 }

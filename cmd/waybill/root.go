@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/about"
@@ -56,8 +54,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	// Package about provides the commands help and completion, with errors as faults.
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(about.NewHelp(a))
-	root.SetUsageFunc(about.WriteUsage)
-	root.SetHelpFunc(about.WriteHelp)
+	about.SetHelp(a, root)
 	root.AddGroup(&cobra.Group{ID: cli.GroupRun, Title: "Run workflows:"},
 		&cobra.Group{ID: cli.GroupInspect, Title: "Inspect runs:"},
 		&cobra.Group{ID: cli.GroupMaintain, Title: "Export, maintain and clean up:"},
@@ -74,38 +71,4 @@ func newRoot(a *cli.App) *cobra.Command {
 		about.NewVersion(a))
 	setCompletions(a, root)
 	return root
-}
-
-// setCompletions sets the shell completion of arguments that name a workflow, a run or a
-// proposal, and of the flag --run. All commands are in one list, so that a missing one is
-// easy to notice.
-func setCompletions(a *cli.App, root *cobra.Command) {
-	for _, of := range []struct {
-		complete cobra.CompletionFunc
-		commands []string
-	}{
-		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate", "workflows test",
-			"workflows compile"}},
-		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch", "runs logs", "artifacts list", "runs logs", "artifacts list",
-			"runs cancel", "sessions keep", "sessions delete", "approve", "fork", "replay", "verify", "export",
-			"repair", "annotate", "annotations list", "annotations summary", "annotations retract"}},
-		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
-			"proposals reject", "proposals archive", "proposals rollback"}},
-	} {
-		for _, path := range of.commands {
-			if cmd, _, err := root.Find(strings.Fields(path)); err == nil {
-				cmd.ValidArgsFunction = of.complete
-			}
-		}
-	}
-	for _, name := range []string{"run", "continue", "checkpoint", "trailer"} {
-		if cmd, _, err := root.Find([]string{name}); err == nil && cmd.Flag("run") != nil {
-			_ = cmd.RegisterFlagCompletionFunc("run", a.CompleteRunFlag)
-		}
-	}
-	for _, name := range []string{"run", "continue", "approve", "fork"} {
-		if cmd, _, err := root.Find([]string{name}); err == nil {
-			_ = cmd.RegisterFlagCompletionFunc("at", cli.CompleteNodes(a))
-		}
-	}
 }

@@ -126,7 +126,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat,
-			"grow": grow, "control": control, "alike": alike,
+			"grow": grow, "many": many, "follow": follow, "control": control, "alike": alike,
 		},
 	})
 }
@@ -279,6 +279,42 @@ func repeat(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		first = out
 	}
+}
+
+// many N command…: runs a command N times.
+func many(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for range n {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+	}
+}
+
+// follow [OLD NEW]…: runs the last command that the command before printed on a line of its own, with each word OLD
+// replaced by NEW.
+func follow(ts *testscript.TestScript, _ bool, args []string) {
+	var words []string
+	for line := range strings.Lines(ts.ReadFile("stdout") + ts.ReadFile("stderr")) {
+		switch before, command, found := strings.Cut(line, "waybill "); strings.TrimSpace(before) {
+		case "", "Next:", "Show it with:":
+			if found {
+				words = strings.Fields(command)
+			}
+		}
+	}
+	if words == nil {
+		ts.Fatalf("no command was printed")
+	}
+	for i := range words {
+		words[i] = strings.Trim(words[i], "'")
+		for at := 0; at+1 < len(args); at += 2 {
+			if words[i] == args[at] {
+				words[i] = args[at+1]
+			}
+		}
+	}
+	ts.Logf("follow: waybill %q", words)
+	ts.Check(ts.Exec("waybill", words...))
 }
 
 // grow FILE N TEXT: writes TEXT N times to FILE. \xff is replaced by that byte.

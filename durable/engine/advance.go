@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -58,8 +59,20 @@ func (e *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 // recorded but its answer cannot be read.
 func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
-	return e.advance(ctx, at, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, Account: by.Account,
-		AtMs: by.AtMs, Traceparent: by.Traceparent})
+	return e.advanceBy(ctx, by, at, advance.Attempt{ID: attempt, Request: req})
+}
+
+// advanceBy is advance for a caller, with what it observes (docs/design.md#observations).
+func (e *Engine) advanceBy(ctx context.Context, by Caller, at Position, a advance.Attempt) (Answer, error) {
+	a.Actor, a.Account, a.AtMs, a.Traceparent = by.Actor, by.Account, by.AtMs, by.Traceparent
+	if by.Observe != nil {
+		a.Observations = by.Observe()
+	}
+	answer, err := e.advance(ctx, at, a)
+	if err == nil {
+		answer.Warnings = append(answer.Warnings, warning.Dropped(a.OverBudget())...)
+	}
+	return answer, err
 }
 
 // advance is Advance or, for an attempt that is Performed, Perform.
@@ -224,7 +237,7 @@ func (n *Answers) readInputs(ctx context.Context, p session.Resolved) (w compile
 	if others != nil && !fault.Is(others, fault.ArtifactErased) {
 		return w, f, nil, nil, others
 	}
-	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
+	f = advance.Facts{Observed: p.Fold.Observed, Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
 		SnapshotRef: p.Node.SnapshotRef, PendingMs: p.Node.CreatedAtMs,
 		Preferences: p.Node.Preferences, Context: p.Node.Context, Given: p.Node.Given, HasChild: p.Node.AckedChildren > 0,
 		Capabilities: p.Node.Capabilities, Choices: lists, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}

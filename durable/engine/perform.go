@@ -19,6 +19,5 @@ func (e *Engine) Perform(ctx context.Context, hold ports.Hold, by Caller, at Pos
 		return Answer{}, err
 	}
 	defer leave()
-	return e.advance(ctx, at,
-		advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, Account: by.Account, AtMs: by.AtMs, Performed: true})
+	return e.advanceBy(ctx, by, at, advance.Attempt{ID: attempt, Request: req, Performed: true})
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 // Start is a request to begin a run. Context and Preferences are those of its
@@ -242,28 +241,10 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 		return a, err
 	}
 	a.Replayed = true
-	if !sameStart(p, sent) {
+	if !startkey.Same(p.Run, p.Node, sent) {
 		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.ReplayDiffers,
 			Message: "A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
 				"stored."})
 	}
 	return a, prefix.Confirm(ctx)
-}
-
-// sameStart compares what a caller chooses: workflow, title, goal, tags, options, context and
-// preferences. Observations describe the workspace at the moment of the call
-// and may differ.
-func sameStart(p session.Resolved, sent manifest.Plan) bool {
-	// The plan's events are folded, so that both sides are compared in one
-	// form.
-	other := runs.NewSession()
-	for _, e := range sent.Events {
-		other.Apply(e)
-	}
-	run := other.Runs[p.Run.ID]
-	node := run.Node(p.Node.ID)
-	return run.Started.WorkflowHash == p.Run.Started.WorkflowHash && run.Started.Title == p.Run.Started.Title &&
-		run.Started.Goal == p.Run.Started.Goal && slices.Equal(run.Started.Tags, p.Run.Started.Tags) &&
-		run.Started.Options.Equal(p.Run.Started.Options) &&
-		node.Context.Equal(p.Node.Context) && node.Preferences == p.Node.Preferences
 }

@@ -9,6 +9,8 @@ package limits
 const (
 	// BlockersMax is the number of blockers in one report.
 	BlockersMax = 10
+	// EvidenceRefsMax is the number of outputs that one gap refers to.
+	EvidenceRefsMax = 10
 	// MessageBytesMax bounds a blocker's message.
 	MessageBytesMax = 512
 	// SuggestedFixBytesMax bounds a blocker's suggested fix.
@@ -37,6 +39,10 @@ const (
 	TraceRefsMax = 10
 	// ShortStringMax bounds a short_string observation.
 	ShortStringMax = 80
+	// ObservedValuesMax is the number of branches, and of commits, that an attempt adds to at most in the log of a
+	// session: the fold of a session holds all of them, and a run that is advanced after each of thousands of
+	// commits must not grow it.
+	ObservedValuesMax = 256
 	// PathMax bounds a path observation and a workflow's source path.
 	PathMax = 512
 	// ContextBytesMax bounds context, each delta and the merged result, as RFC 8785 bytes
@@ -86,6 +92,9 @@ const (
 	ImportRunsShownMax = 100
 	// ResumeQueryBytesMax bounds a resume query: the words that a user remembers.
 	ResumeQueryBytesMax = 4096
+	// ResumeWholeNotesBytesMax bounds the whole texts of long notes that one resume reads: 64 MiB are searched in about
+	// a second.
+	ResumeWholeNotesBytesMax = 64 << 20
 	// ResumeSnippetBytesMax bounds one candidate's snippet (docs/design.md#resume-ranking).
 	ResumeSnippetBytesMax = 2048
 )

@@ -119,6 +119,7 @@ type Blocker struct {
 	// pointer here, so that == of two blockers without a check compares all of them.
 	Check        *CheckFact  `json:"check,omitzero"`
 	Code         BlockerCode `json:"code"`
+	Loop         LoopFact    `json:"loop,omitzero"` // of a loop; zero: another requirement
 	Message      string      `json:"message"`
 	Pointer      Pointer     `json:"pointer"`
 	SuggestedFix string      `json:"suggestedFix,omitzero"`
@@ -182,7 +183,7 @@ func (b Blocker) check() error {
 	case len(b.SuggestedFix) > limits.SuggestedFixBytesMax:
 		return fmt.Errorf("suggestedFix of %d bytes: want at most %d", len(b.SuggestedFix), limits.SuggestedFixBytesMax)
 	}
-	if err := b.Pointer.Check(); err != nil || b.Check == nil {
+	if err := cmp.Or(b.Pointer.Check(), b.Loop.Check()); err != nil || b.Check == nil {
 		return err
 	}
 	if b.Code != BlockerInvalidOutput || b.Pointer.Kind != AtWorkflowStep {

@@ -15,6 +15,10 @@ type Unmet struct {
 	Pointer Pointer
 	Message string // what is wrong, with what was expected
 	Fix     string // what to do next
+	// Loop is the loop that cannot start, continue or end; zero: another requirement.
+	Loop LoopFact
+	// Kind is the kind of the artifacts that show what is wrong, NotesRef for notes; "": no output shows it.
+	Kind string
 	// Check is the check whose result is missing or does not pass; nil: another requirement.
 	Check *CheckFact
 	// Earlier: texts over their budgets are cut anywhere, as earlier versions did.
@@ -25,7 +29,7 @@ type Unmet struct {
 // limits.TruncationMarker and the name of what u points to.
 func (u Unmet) Blocker() Blocker {
 	return Blocker{
-		Check: u.Check, Code: u.Code.Blocker(), Pointer: u.Pointer,
+		Check: u.Check, Code: u.Code.Blocker(), Loop: u.Loop, Pointer: u.Pointer,
 		Message:      u.shorten(u.Message, limits.MessageBytesMax),
 		SuggestedFix: u.shorten(u.Fix, limits.SuggestedFixBytesMax),
 	}

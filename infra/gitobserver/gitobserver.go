@@ -35,21 +35,29 @@ func Root(dir string) string {
 // All values have confidence "high". They are not verified against the working tree: uncommitted
 // changes are not observed.
 func Observe(root string) []event.ObservationRecorded {
+	return append(ObserveHead(root), observations(value{"repo_root_hash", "sha256", RootDigest(root)})...)
+}
+
+// ObserveHead is Observe without the digest of the path: what changes while a run is performed.
+func ObserveHead(root string) []event.ObservationRecorded {
 	if root == "" {
 		return nil
 	}
 	branch, commit := head(root)
-	var out []event.ObservationRecorded
-	for _, value := range []struct{ key, kind, value string }{
-		{"git_branch", "short_string", branch},
-		{"git_head_sha", "git_sha1", commit},
-		{"repo_root_hash", "sha256", RootDigest(root)},
-	} {
-		o := event.ObservationRecorded{Confidence: "high", Key: value.key,
-			Value: event.ObservationValue{Type: value.kind, Value: value.value}}
-		// Omits the branch of a detached head, and the commit of a sha256 repository, for which there is no
-		// type. A branch that is too long is dropped, with a warning, where the observation is recorded.
-		if value.value != "" && (value.key == "git_branch" || o.Check(event.Scope{}) == nil) {
+	return observations(value{"git_branch", "short_string", branch}, value{"git_head_sha", "git_sha1", commit})
+}
+
+// value is what was read of a repository, "" if it is not known.
+type value struct{ key, kind, text string }
+
+// observations returns what is known of some values. It omits the branch of a detached head, and the commit of a
+// sha256 repository, for which there is no type. A branch that is too long is dropped, with a warning, where the
+// observation is recorded.
+func observations(all ...value) (out []event.ObservationRecorded) {
+	for _, v := range all {
+		o := event.ObservationRecorded{Confidence: "high", Key: v.key,
+			Value: event.ObservationValue{Type: v.kind, Value: v.text}}
+		if v.text != "" && (v.key == "git_branch" || o.Check(event.Scope{}) == nil) {
 			out = append(out, o)
 		}
 	}

@@ -100,7 +100,7 @@ type CheckpointWorkflow struct {
 
 // ResumeSession are the arguments of resume_session.
 type ResumeSession struct {
-	Query     string `json:"query,omitzero" jsonschema:"Words from the run's notes and goal, or its workflow's name or id. All must match."`
+	Query     string `json:"query,omitzero" jsonschema:"Words of its notes, title, goal or workflow: all must match. Or branch or commit."`
 	SessionID string `json:"sessionId,omitzero" jsonschema:"An exact sessionId (sess_...)."`
 	RunID     string `json:"runId,omitzero" jsonschema:"An exact runId (run_...)."`
 }

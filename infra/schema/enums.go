@@ -204,7 +204,7 @@ func engineEnums() []enum {
 		enumOf(runs.PreferenceOfNode, runs.PreferenceOfWorkflow, runs.PreferenceOfSession, runs.PreferenceOfFork,
 			runs.PreferenceOfStore, runs.PreferenceByDefault),
 		// Steps, results of imports, of verified heads and of repairs.
-		enumOf(inbox.Failed, inbox.Approval, inbox.Question, inbox.Confirmation, inbox.Blocked, inbox.Proposal),
+		enumOf(inbox.Kinds()...),
 		enumOf(views.ByStatus, views.ByWorkflow, views.ByTitle, views.ByBranch, views.ByLabel, views.ByText, views.BySince),
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(host.Completed, host.Failed),
@@ -217,6 +217,7 @@ func engineEnums() []enum {
 			redrive.Close, redrive.Turn, redrive.HandOver, redrive.Reclaim, redrive.Unknown),
 		enumOf(resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
 			resume.MatchedNotes, resume.MatchedWorkflowID, resume.RecencyFallback),
+		enumOf(resume.InTitle, resume.InGoal, resume.InNotes, resume.InCheckpoint),
 	}
 }
 

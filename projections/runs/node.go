@@ -62,7 +62,12 @@ type Attempt struct {
 	Warnings []event.DecisionWarning `json:"warnings,omitzero"`
 	// Account is the account that made the attempt, where the log records it (docs/design.md#decisions).
 	Account string `json:"account,omitzero"`
+
+	atMs int64 // not saved: only views use it, which read whole logs
 }
+
+// AtMs is the time of the attempt in ms since 1970; 0 if the log does not have it, or was not read whole.
+func (a Attempt) AtMs() int64 { return a.atMs }
 
 // accepted reports that the attempt led to another node.
 func (a Attempt) accepted() bool { return a.Outcome.Kind == event.Advanced }
@@ -125,7 +130,7 @@ func (n *Node) addAttempt(e event.Event, p event.AdvanceRecorded) {
 		return
 	}
 	a := Attempt{ID: p.AttemptID, Index: e.Index, Outcome: p.Outcome, Request: p.RequestDigest, Warnings: p.Warnings,
-		Account: p.Account}
+		Account: p.Account, atMs: e.TimestampMs}
 	if n.Approvals > 0 {
 		n.LastAtMs = max(n.LastAtMs, e.TimestampMs)
 	}

@@ -11,6 +11,8 @@
 package runs
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -22,8 +24,10 @@ type Session struct {
 	Next         int64                             `json:"next"`         // event index of the next event
 	LastAtMs     int64                             `json:"lastAtMs"`     // of the last event that is not ignorable
 	Observations map[string]event.ObservationValue `json:"observations"` // latest by key
-	Runs         map[id.Run]*Run                   `json:"runs"`
-	Order        []id.Run                          `json:"order"` // in the order of their start
+	// Earlier are the values that were observed before those, by key, the oldest first.
+	Earlier map[string][]string `json:"earlier,omitzero"`
+	Runs    map[id.Run]*Run     `json:"runs"`
+	Order   []id.Run            `json:"order"` // in the order of their start
 	// HandedOver is the last event, if it hands the session over. HandOvers is how many did.
 	HandedOver *event.SessionHandedOver `json:"handedOver,omitzero"`
 	HandOvers  int64                    `json:"handOvers,omitzero"`
@@ -48,7 +52,7 @@ func (s *Session) Apply(e event.Event) {
 	case event.SessionHandedOver:
 		s.HandedOver, s.HandOvers = &p, s.HandOvers+1
 	case event.ObservationRecorded:
-		s.Observations[p.Key] = p.Value
+		s.observe(p)
 	case event.RunStarted:
 		if s.Runs[e.Scope.RunID] == nil {
 			s.Runs[e.Scope.RunID] = newRun(e.Scope.RunID, e, p)
@@ -59,6 +63,26 @@ func (s *Session) Apply(e event.Event) {
 			r.apply(e, g)
 		}
 	}
+}
+
+// observe makes a value the latest of its key.
+func (s *Session) observe(p event.ObservationRecorded) {
+	if old, ok := s.Observations[p.Key]; ok {
+		if s.Earlier == nil {
+			s.Earlier = map[string][]string{}
+		}
+		s.Earlier[p.Key] = append(s.Earlier[p.Key], old.Value)
+	}
+	s.Observations[p.Key] = p.Value
+}
+
+// Observed returns every value that was observed for a key, the oldest first.
+func (s *Session) Observed(key string) []string {
+	latest, ok := s.Observations[key]
+	if !ok {
+		return nil
+	}
+	return append(slices.Clone(s.Earlier[key]), latest.Value)
 }
 
 // Fold is a Session with its position in the log. It implements ports.Visitor: pass it to

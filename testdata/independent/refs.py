@@ -14,7 +14,7 @@ LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "pre
            "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z", "guard_noted": "U",
            "session_handed_over": "H", "session_taken_back": "W"}
 # The page's tables.
-ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*", "blocked": "AC?K*D*G*P?O*",
+ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*B*", "blocked": "AC?K*D*G*P?O*B*",
           "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "handover": "H|W", "other": "(?!)"}
 CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
@@ -330,8 +330,10 @@ class References:
                     form == "approval" and letter != "Z" and e.id("scope", "nodeId") != first.id("scope", "nodeId")):
                 self.find("segment_order", "it names another node", e)
             if form in ("advanced", "blocked"):
-                if letter not in "NEC" and e.id("scope", "nodeId") != first.id("scope", "nodeId"):
+                if letter not in "NECB" and e.id("scope", "nodeId") != first.id("scope", "nodeId"):
                     self.find("segment_order", "it names another node than was attempted", e)
+                if letter == "B" and e.get("scope") is not None:
+                    self.find("segment_order", "it has a scope", e)
                 if letter == "C":
                     names.add((e.id("data", "nodeId"), e.text("data", "source")))
         to = first.id("data", "outcome", "toNodeId") if form == "advanced" else first.id("scope", "nodeId")

@@ -20,10 +20,11 @@ NEEDS = ("needs_user_secret_or_token", "needs_user_account_access", "needs_user_
 TESTED = integer(0, 1000000)
 CHECKED = record({"id": SLUG}, {"exit": integer(0, 2 ** 32 - 1), "tests": record(
     {"format": one_of("go", "junit", "tap", "pytest"), "passed": TESTED, "failed": TESTED, "skipped": TESTED})})
+LOOP = record({"loopId": SLUG, "iteration": integer(0), "maxIterations": integer(0)}, {"length": integer(1)})
 BLOCKER = record({"code": one_of("USER_ONLY_DEPENDENCY", "MISSING_REQUIRED_OUTPUT", "INVALID_REQUIRED_OUTPUT",
                                  "REQUIRED_CAPABILITY_UNKNOWN", "REQUIRED_CAPABILITY_UNAVAILABLE",
                                  "INVARIANT_VIOLATION", "STORAGE_CORRUPTION_DETECTED"),
-                  "message": SOME, "pointer": POINTER}, {"suggestedFix": text(1, 1024), "check": CHECKED})
+                  "message": SOME, "pointer": POINTER}, {"suggestedFix": text(1, 1024), "check": CHECKED, "loop": LOOP})
 OUTCOME = variant("kind", {"advanced": ({"toNodeId": NODE},),
                            "blocked": ({"blockers": record({"blockers": many(BLOCKER, 1, 10)})},)})
 REASON = variant("category", {
@@ -138,7 +139,7 @@ KINDS = {
     "gap_recorded": ("node", "{gapId}", record(
         {"gapId": GAP, "reason": REASON, "severity": one_of("info", "warning", "critical"), "summary": SOME,
          "resolution": variant("kind", {"unresolved": ({},), "resolves": ({"resolvesGapId": GAP},)})},
-        {"pointer": POINTER, "evidenceRefs": many(variant("kind", {
+        {"pointer": POINTER, "loop": LOOP, "evidenceRefs": many(variant("kind", {
             "event": ({"eventId": EVT},), "output": ({"outputId": OUT},)}), 1)})),
     "decision_trace_appended": ("node", "{traceId}", record(
         {"traceId": identifier("trace"), "entries": many(ENTRY, 1, 25)})),

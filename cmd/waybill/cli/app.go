@@ -10,10 +10,13 @@
 package cli
 
 import (
+	"os"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/gitobserver"
 )
 
 // App is one call of the program: its process and the flags common to all commands.
@@ -46,11 +49,20 @@ func (o *Store) Caller() engine.Caller { return o.CallerOf(o.app.Actor()) }
 
 // CallerOf is Caller for another actor.
 func (o *Store) CallerOf(by event.Actor) engine.Caller {
-	out := engine.Caller{Actor: by, AtMs: o.app.NowMs(), Account: o.app.Account}
+	out := engine.Caller{Actor: by, AtMs: o.app.NowMs(), Account: o.app.Account, Observe: o.app.Process.observeHead}
 	if by.Ref == "" {
 		out.Actor.Ref, out.Assumed = o.config.Identity(o.app.names), true
 	}
 	return out
+}
+
+// observeHead returns what is checked out in the repository of the working directory, nil outside of one.
+func (*Process) observeHead() []event.ObservationRecorded {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	return gitobserver.ObserveHead(gitobserver.Root(dir))
 }
 
 // names returns the names that the machine has for the person who runs the program.

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -9,10 +12,17 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/sessiontimes"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Shell completion of arguments and flags. These functions only read. On an error they return
 // no completions, since a message would appear in the middle of the line being typed.
+
+// completionTime bounds how long the store is read for a completion, since the shell waits.
+const completionTime = time.Second
 
 // completionsMax bounds how many runs or proposals are offered to the shell; longer lists are
 // hard to choose from.
@@ -38,6 +48,27 @@ func (a *App) CompleteWorkflows(cmd *cobra.Command, args []string, _ string) ([]
 	return out, cobra.ShellCompDirectiveDefault
 }
 
+// IsCompletion reports that the shell asks for completions: stderr must be empty then.
+func (p *Process) IsCompletion() bool {
+	return len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// asked is Ask for a completion: the result is empty on errors, for invalid common flags, and if the store
+// is not read in time.
+func asked[T any](a *App, cmd *cobra.Command, ask func(context.Context, *Store) (T, error)) T {
+	var none T
+	if a.checkCommon() != nil {
+		return none
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	out, err := Ask(ctx, a, ask)
+	if err != nil {
+		return none
+	}
+	return out
+}
+
 // CompleteRunArg completes RUN as the first argument: @last and the short ids of the latest runs.
 func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
@@ -47,16 +78,84 @@ func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cob
 	return a.completeRuns(cmd)
 }
 
-// completeRuns returns the completions of CompleteRunArg and CompleteRunFlag, described by status and
-// title. It reads the store and does not create one.
-func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
-	out := []cobra.Completion{cobra.CompletionWithDesc("@last", "the latest run")}
-	list, _ := Ask(cmd.Context(), a, func(ctx context.Context, o *Store) (views.RunList, error) { return o.Runs(ctx) })
-	for _, r := range list.Runs[:min(len(list.Runs), completionsMax)] {
-		out = append(out, cobra.CompletionWithDesc(page.ShortRun(r.RunID), render.Status(r.Status)+": "+
-			page.OneLine(r.Title)))
+// CompleteOpenRun returns the completion of RUN as the first argument with runs that can be cancelled. @last is
+// among them if the latest run is one.
+func CompleteOpenRun(a *App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list := latestRuns(a, cmd, isOpen)
+		var out []cobra.Completion
+		if len(list) > 0 && isOpen(list[0]) {
+			out = append(out, lastRun)
+		}
+		isClosed := func(r views.RunSummary) bool { return !isOpen(r) }
+		return append(out, runCompletions(slices.DeleteFunc(list, isClosed))...), cobra.ShellCompDirectiveNoFileComp
 	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// isOpen reports that a run accepts steps, and can be cancelled.
+func isOpen(r views.RunSummary) bool { return r.Status == runs.InProgress || r.Status == runs.Blocked }
+
+// isRun accepts every run.
+func isRun(views.RunSummary) bool { return true }
+
+// lastRun completes the latest run.
+const lastRun = cobra.Completion("@last\tthe latest run")
+
+// latestRuns returns runs of the store, the latest first, until completionsMax are wanted. It does not create
+// a store. The times of files order the sessions, since a store may have more than can be read in time.
+func latestRuns(a *App, cmd *cobra.Command, wanted func(views.RunSummary) bool) []views.RunSummary {
+	return asked(a, cmd, func(ctx context.Context, o *Store) ([]views.RunSummary, error) {
+		times, err := sessiontimes.New(o.Dir).LatestFirst(ctx)
+		var sessions []id.Session
+		for _, at := range times {
+			sessions = append(sessions, at.Session)
+		}
+		return views.LatestRuns(ctx, o.Views, sessions, completionsMax, wanted), err
+	})
+}
+
+// runCompletions returns the short ids of runs, described by status and title.
+func runCompletions(list []views.RunSummary) (out []cobra.Completion) {
+	for _, r := range list[:min(len(list), completionsMax)] {
+		out = append(out, cobra.CompletionWithDesc(page.ShortRun(r.RunID), describe(r)))
+	}
+	return out
+}
+
+// completeRuns returns the completions of CompleteRunArg and CompleteRunFlag.
+func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
+	out := []cobra.Completion{lastRun}
+	return append(out, runCompletions(latestRuns(a, cmd, isRun))...), cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteRunIDs returns the completion of a flag that takes the complete id of a run.
+func CompleteRunIDs(a *App) cobra.CompletionFunc {
+	return completeIDs(a, func(r views.RunSummary) string { return r.RunID.String() })
+}
+
+// CompleteSessionIDs returns the completion of a flag that takes the complete id of a session.
+func CompleteSessionIDs(a *App) cobra.CompletionFunc {
+	return completeIDs(a, func(r views.RunSummary) string { return r.SessionID.String() })
+}
+
+// completeIDs returns the completion with ids of the latest runs, described by status and title.
+func completeIDs(a *App, of func(views.RunSummary) string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		list := latestRuns(a, cmd, isRun)
+		var out []cobra.Completion
+		for _, r := range list[:min(len(list), completionsMax)] {
+			out = append(out, cobra.CompletionWithDesc(of(r), describe(r)))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// describe returns the status and the title of a run.
+func describe(r views.RunSummary) string {
+	return render.Status(r.Status) + ": " + page.OneLine(r.Title)
 }
 
 // CompleteRunFlag completes the value of a flag that names a run.
@@ -65,7 +164,8 @@ func (a *App) CompleteRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra
 }
 
 // CompleteNodes returns the completion of a flag that names a node of a run: the steps that the run
-// has shown, described by their titles. The run is that of --run, else the first argument.
+// has shown, described by their titles. The run is that of --run, else the first argument, else the latest
+// run where the command takes that.
 func CompleteNodes(a *App) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ref := ""
@@ -73,11 +173,13 @@ func CompleteNodes(a *App) cobra.CompletionFunc {
 			ref = f.Value.String()
 		} else if len(args) > 0 {
 			ref = args[0]
+		} else if strings.HasSuffix(cmd.Use, "[RUN]") {
+			ref = RunArg(nil)
 		}
 		if ref == "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		run, _ := Ask(cmd.Context(), a, func(ctx context.Context, o *Store) (views.RunDetails, error) {
+		run := asked(a, cmd, func(ctx context.Context, o *Store) (views.RunDetails, error) {
 			return o.Run(ctx, ref)
 		})
 		var out []cobra.Completion
@@ -90,6 +192,16 @@ func CompleteNodes(a *App) cobra.CompletionFunc {
 	}
 }
 
+// CompleteFiles completes the names of files.
+func CompleteFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// CompleteDirs completes the names of directories.
+func CompleteDirs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 // CompleteProposals completes a proposal as the first argument: the short ids of the latest
 // proposals, described by state and title.
 func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
@@ -97,13 +209,31 @@ func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault // the second argument may be a FILE
 	}
-	list, _ := Ask(cmd.Context(), a, func(ctx context.Context, o *Store) (learning.ProposalList, error) {
+	list := asked(a, cmd, func(ctx context.Context, o *Store) (learning.ProposalList, error) {
 		return o.Proposals(ctx, learning.ProposalQuery{Workspace: a.Flags.Workspace})
 	})
 	var out []cobra.Completion
 	for _, w := range list.Proposals[:min(len(list.Proposals), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(page.ShortProposal(w.ID), string(w.State)+": "+
 			page.OneLine(render.ProposalTitle(w))))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteSettings completes KEY with the keys of the configuration, and VALUE with the values of a key that
+// has a closed set of them.
+func CompleteSettings(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var out []cobra.Completion
+	switch len(args) {
+	case 0:
+		for _, row := range config.Table {
+			out = append(out, cobra.CompletionWithDesc(string(row.Key), row.Want))
+		}
+	case 1: // of config get, there is no second argument
+		if cmd.Args(cmd, []string{args[0], ""}) != nil {
+			break
+		}
+		out = append(out, config.Words(config.Key(args[0]))...)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,10 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 		}
 	}()
 	root.SetArgs(a.Args)
+	if a.IsCompletion() {
+		a.Err = io.Discard
+		root.SetErr(a.Err)
+	}
 	called, err := root.ExecuteContextC(context.Background())
 	var done exitStatus
 	switch {

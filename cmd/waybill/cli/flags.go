@@ -34,18 +34,19 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 	c := &a.Flags
 	*c = Flags{lockWait: configuredLockWait(config.Config{}), logLevel: "warn", logFormat: "text"}
 	addOptions(root, root.PersistentFlags(), []Option{
-		Opt(&c.Store, "store", "use the store in `DIR`"),
-		Opt(&c.Tenant, "tenant", "use the store named `NAME` instead of local"),
-		Opt(&c.Workspace, "workspace", "use proposals and installed artifacts of the workspace `NAME`"),
+		Opt(&c.Store, "store DIR", "use the store in DIR"),
+		Opt(&c.Tenant, "tenant NAME", "use the store named NAME instead of local"),
+		Opt(&c.Workspace, "workspace NAME", "use proposals and installed artifacts of the workspace NAME"),
 		Opt(&c.JSON, "json", "print exactly one JSON document on stdout"),
-		Opt(&c.As, "as", "record `REF` as the name of the actor"),
-		Opt(&c.lockWait, "lock-wait",
-			"how long to wait for a lock: `DURATION` such as 500ms or 10s; 0 does not wait"),
+		Opt(&c.As, "as REF", "record REF as the name of the actor"),
+		Opt(&c.lockWait, "lock-wait DURATION",
+			"how long to wait for a lock: DURATION such as 500ms or 10s; 0 does not wait"),
 		Opt(&c.AllowNetworkFS, "allow-network-fs",
 			"allow stores on network filesystems (unsafe with several hosts)"),
 		Opt(&c.NoColor, "no-color", "print without colors, like $NO_COLOR"),
-		Opt(&c.logLevel, "log-level", "lowest `LEVEL` of diagnostics on stderr: debug, info, warn, error or off"),
-		Opt(&c.logFormat, "log-format", "`FORMAT` of diagnostics: text or json"),
+		OptOf(&c.logLevel, "log-level LEVEL", []string{"debug", "info", "warn", "error", "off"},
+			"lowest LEVEL of diagnostics on stderr: debug, info, warn, error or off"),
+		OptOf(&c.logFormat, "log-format FORMAT", []string{"text", "json"}, "FORMAT of diagnostics: text or json"),
 	})
 	root.SetFlagErrorFunc(flagFault)
 	a.given = root.PersistentFlags().Changed

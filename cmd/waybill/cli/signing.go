@@ -46,9 +46,9 @@ the same command with --signature FILE hands the signature in, within 24 hours.`
 // AddFlags adds the flags to a command, which brings one consent.
 func (s *Signing) AddFlags(a *App, cmd *cobra.Command) {
 	s.AddSign(a, cmd)
-	f := cmd.Flags()
-	f.BoolVar(&s.payload, "payload", false, "print what has to be signed, and change nothing")
-	f.StringVar(&s.file, "signature", "", "take the signature of the printed payload from `FILE`")
+	WithOptions(cmd,
+		Opt(&s.payload, "payload", "print what has to be signed, and change nothing"),
+		Opt(&s.file, "signature FILE", "take the signature of the printed payload from FILE"))
 	cmd.MarkFlagsMutuallyExclusive("sign", "payload", "signature")
 	cmd.MarkFlagsMutuallyExclusive("key", "payload")
 	cmd.MarkFlagsMutuallyExclusive("key", "signature")
@@ -57,8 +57,9 @@ func (s *Signing) AddFlags(a *App, cmd *cobra.Command) {
 // AddSign adds only the flags that make a signature, to a command whose change cannot be planned twice.
 func (s *Signing) AddSign(a *App, cmd *cobra.Command) {
 	s.app = a
-	cmd.Flags().BoolVar(&s.sign, "sign", false, "sign the consent with ssh-keygen (in a store with signers)")
-	cmd.Flags().StringVar(&s.key, "key", "", "with --sign: the key `FILE`, instead of the first key of the agent that is a signer")
+	WithOptions(cmd,
+		Opt(&s.sign, "sign", "sign the consent with ssh-keygen (in a store with signers)"),
+		Opt(&s.key, "key FILE", "with --sign: the key FILE, instead of the first key of the agent that is a signer"))
 }
 
 // Given reports that a consent is brought, so that no person at the terminal of this call has to answer.

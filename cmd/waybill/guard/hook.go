@@ -61,7 +61,8 @@ second. Clients run this command; see 'waybill guard test'.`,
 			}
 			return a.WriteJSON(answer)
 		},
-	}, cli.Opt(&client, "client", "`NAME` of the client: claude, codex, gemini or opencode"))
+	}, cli.OptOf(&client, "client CLIENT", guard.NameList(),
+		"the client: "+guard.Names()))
 }
 
 // answerInTime returns the answer of a hook, none after the deadline: a client waits for it.

@@ -101,17 +101,17 @@ func NewAnnotate(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&in.rating, "rating", "rate it with `N` stars, an integer from 1 (worst) to 5 (best)"),
-		cli.Opt(&in.correction, "correction", "record `TEXT` as what the result should have been"),
-		cli.Opt(&in.label, "label", "label it with `TEXT`, one or a few words; equal labels are counted"),
+		cli.Opt(&in.rating, "rating N", "rate it with N stars, an integer from 1 (worst) to 5 (best)"),
+		cli.Opt(&in.correction, "correction TEXT", "record TEXT as what the result should have been"),
+		cli.Opt(&in.label, "label TEXT", "label it with TEXT, one or a few words; equal labels are counted"),
 		cli.Opt(&in.flag, "flag", "flag it for review"),
-		cli.Opt(&in.node, "node", "annotate `NODE`: its id, a prefix of it, or the step that was pending there"),
-		cli.Opt(&in.event, "event", "annotate `EVENT`: its id or a prefix of it"),
-		cli.Opt(&in.note, "note", "add `TEXT` as a note"),
-		cli.Opt(&in.supersedes, "supersedes", "replace `ANNOTATION`, an earlier annotation of the run"),
-		cli.Opt(&in.confidence, "confidence",
-			"confidence of an agent: `SHARE`, a number from 0 to 1; refused for people"),
-		cli.Opt(&in.from, "from", "read the annotation as JSON from `FILE`; - is stdin"))
+		cli.Opt(&in.node, "node NODE", "annotate NODE: its id, a prefix of it, or the step that was pending there"),
+		cli.Opt(&in.event, "event EVENT", "annotate EVENT: its id or a prefix of it"),
+		cli.Opt(&in.note, "note TEXT", "add TEXT as a note"),
+		cli.Opt(&in.supersedes, "supersedes ANNOTATION", "replace ANNOTATION, an earlier annotation of the run"),
+		cli.Opt(&in.confidence, "confidence SHARE",
+			"confidence of an agent: SHARE, a number from 0 to 1; refused for people"),
+		cli.Opt(&in.from, "from FILE", "read the annotation as JSON from FILE; - is stdin"))
 }
 
 // request returns the annotation that the flags, or the file of --from, describe.

@@ -21,6 +21,7 @@ import (
 // the usage.
 const annotationsListLong = `List the annotations of a run, oldest first: time, author, signal, and the part of the
 run that each is for. --history includes superseded and retracted annotations.
+Nothing is changed.
 
 In a pipe and with --json, ids are complete. In a pipe, text that people wrote is
 enclosed in <UNTRUSTED> and </UNTRUSTED>, since a program may read it. Annotations that
@@ -60,11 +61,11 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 		},
 	},
 		cli.Opt(&q.History, "history", "include superseded and retracted annotations"),
-		cli.OneOf(&q.Signal, "signal", feedback.Signals(),
-			"only annotations with `SIGNAL`: "+page.JoinWords(feedback.Signals())),
+		cli.OneOf(&q.Signal, "signal SIGNAL", feedback.Signals(),
+			"only annotations with SIGNAL: "+page.JoinWords(feedback.Signals())),
 		cli.Opt(&details, "details", "also print all recorded members but the texts, one a line"),
-		cli.Opt(&q.Limit, "limit", "show at most `N` annotations (default 100)"),
-		cli.Opt(&q.Cursor, "cursor", "continue after `CURSOR`, the nextCursor of the previous page"))
+		cli.Opt(&q.Limit, "limit N", "show at most N annotations (default 100)"),
+		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after CURSOR, the nextCursor of the previous page"))
 }
 
 // annotationTexts are the members of annotations that are free text.

@@ -56,5 +56,5 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 }

@@ -21,7 +21,8 @@ import (
 const annotationsSummaryLong = `Summarize the annotations of the runs in the store, by workflow and by run: the mean
 rating, the number of ratings for each number of stars, the number of corrections and
 flags, and the labels. Superseded and retracted annotations are not counted. With RUN
-only that run is summarized, with --workflow only the runs of that workflow.`
+only that run is summarized, with --workflow only the runs of that workflow.
+Nothing is changed.`
 
 // newAnnotationsSummary returns "annotations summary": of all runs, of the runs
 // of one workflow, or of one run. RUN and --workflow exclude each other. The
@@ -50,7 +51,7 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 				func(p *page.Page, sum learning.FeedbackSummary) { showSummary(a, sum, p) })
 		},
 	},
-		cli.Opt(&q.WorkflowID, "workflow", "only runs of the workflow with `ID`"))
+		cli.Opt(&q.WorkflowID, "workflow ID", "only runs of the workflow with ID"))
 }
 
 // showSummary prints the sums by workflow, then a table of the runs. Workflows

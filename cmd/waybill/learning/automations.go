@@ -38,7 +38,7 @@ func NewAutomations(a *cli.App) *cobra.Command {
 // usage.
 const automationsDueLong = `List the installed automations that are due: the schedule has fired since it was
 installed, and no run was started for that time. Several missed times are due once, as
-the latest of them.
+the latest of them. Without --start nothing is changed.
 
 --start starts a run for each. Concurrent calls start one run per scheduled time. The
 runs are left at their first step, for a performer to continue. The exit status is 1 if
@@ -94,7 +94,7 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 				startStatus)
 		},
 	},
-		cli.Opt(&at, "at", "list what is due at `TIME` (RFC 3339) instead of now"),
+		cli.Opt(&at, "at TIME", "list what is due at TIME (RFC 3339) instead of now"),
 		cli.Opt(&all, "all", "also list automations that are not due"),
 		cli.Opt(&start, "start", "start a run for each automation that is due"))
 }

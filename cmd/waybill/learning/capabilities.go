@@ -15,7 +15,8 @@ import (
 const capabilitiesLong = `Show the optional features that this store offers to other programs: the kinds of
 feedback that it accepts, the artifacts that can be proposed, and how they are
 activated. With --json this is the capabilities document of OpenWOP. A feature that the
-configuration turns off is not listed, and its commands are refused.`
+configuration turns off is not listed, and its commands are refused.
+Nothing is changed.`
 
 // NewCapabilities returns the command "capabilities". The document has the form
 // of OpenWOP's capabilities; it depends only on the version of Waybill and the

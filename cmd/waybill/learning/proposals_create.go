@@ -43,8 +43,8 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 		Use:   "create FILE",
 		Short: "Propose an artifact for review",
 		Long:  proposalsCreateLong,
-		Example: "  waybill proposals create ./release.yaml --title \"Test first\" --rationale \"Two runs failed late.\" " +
-			"--from-run @last\n  waybill proposals create - --json",
+		Example: "  waybill proposals create ./ship.yaml --title Test --rationale \"It fails late\"\n" +
+			"  waybill proposals create - --from-run @last --json < proposal.json",
 		Args: cli.Exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Contains(req.FromRuns, "") {
@@ -78,8 +78,8 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 		},
 	},
 		// The flag may be repeated: a proposal can be learned from several runs.
-		cli.Opt(&req.FromRuns, "from-run", "record that it was learned from `RUN`; may be repeated"),
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+		cli.Opt(&req.FromRuns, "from-run RUN", "record that it was learned from RUN; may be repeated"),
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 	in.addFlags(cmd)
 	return cmd
 }

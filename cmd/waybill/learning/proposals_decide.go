@@ -49,7 +49,7 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 			}))
 		},
 	},
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 	sign.AddFlags(a, cmd)
 	return cmd
 }
@@ -172,7 +172,7 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		},
 	},
 		cli.Opt(&req.Override, "override", "skip the approval gate (requires the scope proposals:override)"),
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 	sign.AddFlags(a, cmd)
 	return cmd
 }
@@ -282,7 +282,7 @@ func newProposalsDecision(a *cli.App, cmd *cobra.Command, past string,
 			p.Text(p.Good("✓ "), past+": "+render.ProposalTitle(done.Proposal)+".")
 		}))
 	}
-	return cli.WithOptions(cmd, cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+	return cli.WithOptions(cmd, cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 }
 
 // newProposalsReject returns "proposals reject". A rejected proposal can be

@@ -22,7 +22,7 @@ func newProposalsList(a *cli.App) *cobra.Command {
 		Use:   "list",
 		Short: "List proposals",
 		Long: `List the proposals of the store, or of the workspace that --workspace names, newest
-first. STATE is draft, revised, applied, rejected or archived.`,
+first. STATE is draft, revised, applied, rejected or archived. Nothing is changed.`,
 		Example: "  waybill proposals list\n  waybill proposals list --state draft --kind prompt-template --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -32,8 +32,8 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 				func(p *page.Page, list learning.ProposalList) { showProposals(a, list, q, p) })
 		},
 	},
-		cli.OneOf(&q.State, "state", proposal.States(), "only proposals in `STATE`"),
-		cli.OneOf(&q.Kind, "kind", proposal.Kinds(), "only proposals of `KIND`"))
+		cli.OneOf(&q.State, "state STATE", proposal.States(), "only proposals in STATE"),
+		cli.OneOf(&q.Kind, "kind KIND", proposal.Kinds(), "only proposals of KIND"))
 }
 
 // newProposalsGet returns "proposals get". The document is "proposal"
@@ -46,7 +46,7 @@ func newProposalsGet(a *cli.App) *cobra.Command {
 		Short: "Show one proposal",
 		Long: `Show a proposal: the artifact and the rationale, the runs that it was learned from,
 similar artifacts, its approvals, and the difference to what it would replace. ID may be a
-prefix of one, or @last for the one that was created last.
+prefix of one, or @last for the one that was created last. Nothing is changed.
 
 --history also shows each revision, approval and decision, with its author and reason.`,
 		Example: "  waybill proposals get q4yplb\n  waybill proposals get q4yplb --history --json",
@@ -93,7 +93,7 @@ func newProposalsInstalled(a *cli.App) *cobra.Command {
 		Short: "List installed artifacts",
 		Long: `List the installed artifacts: for each kind and id the one that was applied last and not
 rolled back. Installed workflows are also in 'waybill workflows list', with the source
-"installed".`,
+"installed". Nothing is changed.`,
 		Example: "  waybill proposals installed\n  waybill proposals installed --workspace blue --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -127,7 +127,7 @@ func newProposalsEvents(a *cli.App) *cobra.Command {
 		Use:   "events",
 		Short: "List the OpenWOP events of proposals",
 		Long: `List the events that OpenWOP defines for proposals, oldest first: proposal.created and
-proposal.activated. Neither contains the artifact or the rationale.`,
+proposal.activated. Neither contains the artifact or the rationale. Nothing is changed.`,
 		Example: "  waybill proposals events\n  waybill proposals events --workspace blue --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

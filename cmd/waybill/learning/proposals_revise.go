@@ -40,7 +40,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 		Short: "Revise a proposal and void its approvals",
 		Long:  proposalsReviseLong,
 		Example: "  waybill proposals revise q4yplb --title \"Test before the release\"\n" +
-			"  waybill proposals revise q4yplb ./release.yaml --reason \"The check comes first\"",
+			"  waybill proposals revise q4yplb ./release.yaml --reason \"Check first\"",
 		Args: cli.AtLeast(1, "ID", "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			patch := canon.OfMembers()
@@ -73,7 +73,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 	in.addFlags(cmd)
 	return cmd
 }
@@ -90,9 +90,10 @@ type draftInput struct {
 
 // addFlags adds the flags to a command.
 func (in *draftInput) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&in.title, "title", "", "the title, `TEXT` of one line")
-	cmd.Flags().StringVar(&in.rationale, "rationale", "", "why it is proposed, as `TEXT`")
-	cmd.Flags().StringVar(&in.replaces, "replaces", "", "replace `FILE` of 'workflows list', \"installed\" or \"none\"")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.title, "title TEXT", "the title, TEXT of one line"),
+		cli.Opt(&in.rationale, "rationale TEXT", "why it is proposed, as TEXT"),
+		cli.Opt(&in.replaces, "replaces FILE", "replace FILE of 'workflows list', \"installed\" or \"none\""))
 }
 
 // showReplaces prints what a proposal replaces, or that it does not replace a file with its id.

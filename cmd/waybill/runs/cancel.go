@@ -55,6 +55,6 @@ func newCancel(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"),
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"),
 		cli.Opt(&req.Failed, "failed", "close the run as failed instead of cancelled"))
 }

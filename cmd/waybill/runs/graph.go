@@ -26,7 +26,8 @@ func newGraph(a *cli.App) *cobra.Command {
 		Short: "Show a run as a graph of steps, branches and checkpoints",
 		Long: `Show a run as a graph. Each acknowledged step leads to a node; continuing from an earlier
 node creates a branch; a checkpoint is a node next to its step. Without RUN, show the
-latest run. --mermaid prints a Mermaid diagram, which many Markdown viewers display.`,
+latest run. --mermaid prints a Mermaid diagram, which many Markdown viewers display.
+Nothing is changed.`,
 		Example: "  waybill runs graph\n  waybill runs graph k3j2a7 --mermaid > run.mmd",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {

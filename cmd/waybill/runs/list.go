@@ -59,16 +59,17 @@ document contains nextCursor; --cursor continues from there.`,
 		},
 	},
 		// Several statuses are alternatives.
-		cli.ManyOf(&s.Status, "status", views.Statuses(),
-			"list only runs with `STATUS`, may be repeated: "+page.JoinWords(views.Statuses())),
-		cli.Opt(&s.Workflow, "workflow", "list only runs of the workflow `ID`"),
-		cli.Opt(&s.Title, "title", "list only runs with `TEXT` in their title"),
-		cli.Opt(&s.Branch, "branch", "list only runs that were recorded on the git branch `NAME`"),
-		cli.Opt(&s.Label, "label", "list only runs with an annotation that has the label `LABEL`"),
-		cli.Opt(&s.Text, "text", "list only runs with `TEXT` in title, goal, workflow or latest notes"),
-		cli.Opt(&since, "since", "list only runs with an event since `TIME`: a date, a time, or a duration before now"),
-		cli.Opt(&s.Limit, "limit", "list at most `N` runs; 0 lists as many as a page holds"),
-		cli.Opt(&s.Cursor, "cursor", "continue after the `CURSOR` of the previous page"))
+		cli.ManyOf(&s.Status, "status STATUS", views.Statuses(),
+			"list only runs with STATUS, may be repeated: "+page.JoinWords(views.Statuses())),
+		cli.Opt(&s.Workflow, "workflow ID", "list only runs of the workflow ID"),
+		cli.Opt(&s.Title, "title TEXT", "list only runs with TEXT in their title"),
+		cli.Opt(&s.Branch, "branch NAME", "list only runs that were recorded on the git branch NAME"),
+		cli.Opt(&s.Label, "label LABEL", "list only runs with an annotation that has the label LABEL"),
+		cli.Opt(&s.Text, "text TEXT", "list only runs with TEXT in title, goal, workflow or latest notes"),
+		cli.Opt(&since, "since TIME",
+			"list only runs with an event since TIME: a date, a time, or a duration before now"),
+		cli.Opt(&s.Limit, "limit N", "list at most N runs; 0 lists as many as a page holds"),
+		cli.Opt(&s.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"))
 }
 
 // showRuns prints the table of runs and, below it, the cursor of the next page, the sessions

@@ -57,10 +57,10 @@ func newLogs(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&q.Step, "step", "print only those of the step or loop `ID`, or of a step instance key"),
+		cli.Opt(&q.Step, "step ID", "print only those of the step or loop ID, or of a step instance key"),
 		cli.Opt(&stderr, "stderr", "print what was written to stderr"),
 		cli.Opt(&follow, "follow,f", "print also what is recorded next, until the run ends"),
-		cli.Opt(&q.Cursor, "cursor", "with --json, continue after the `CURSOR` of the previous page"))
+		cli.Opt(&q.Cursor, "cursor CURSOR", "with --json, continue after the CURSOR of the previous page"))
 }
 
 // printLogs prints one page as a document, or all pages as text.

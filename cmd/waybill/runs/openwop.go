@@ -17,7 +17,7 @@ const openWOP = "openwop"
 
 // formatOption is the flag --format.
 func formatOption(value *string, usage string) cli.Option {
-	return cli.OneOf(value, "format", []string{openWOP}, usage)
+	return cli.OneOf(value, "format FORMAT", []string{openWOP}, usage)
 }
 
 // printRunEvents prints the run events of a run: one JSON object per line, or with --json one document.

@@ -76,9 +76,9 @@ it, the RunSnapshot: a JSON object, without secrets.`,
 				})
 		},
 	},
-		cli.Opt(&step, "step", "show all of the step or loop `ID`, or of a step instance key"),
+		cli.Opt(&step, "step ID", "show all of the step or loop ID, or of a step instance key"),
 		cli.Opt(&head, "head", "also print the head of the session's log"),
-		formatOption(&format, "print the run in `FORMAT`: openwop"))
+		formatOption(&format, "print the run in FORMAT: openwop"))
 }
 
 // showRun prints a run as a checklist: title and origin, steps with their notes, open gaps, and

@@ -70,7 +70,7 @@ func NewTrailer(a *cli.App) *cobra.Command {
 			return printTrailer(cmd.Context(), a, in.run)
 		},
 	},
-		cli.Opt(&in.run, "run", "name this `RUN` instead, open or not"),
+		cli.Opt(&in.run, "run RUN", "name this RUN instead, open or not"),
 		cli.Opt(&in.printHook, "print-hook", "print a prepare-commit-msg hook of git that adds the trailer"))
 }
 

@@ -63,7 +63,7 @@ func newWatch(a *cli.App) *cobra.Command {
 	},
 		cli.Opt(&w.all, "all", "start with the facts recorded so far"),
 		cli.Opt(&w.stay, "stay", "continue after the end of the run"),
-		formatOption(&w.format, "print the facts in `FORMAT`: openwop"))
+		formatOption(&w.format, "print the facts in FORMAT: openwop"))
 }
 
 // watched has the values of the flags of watch.

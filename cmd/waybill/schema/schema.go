@@ -146,7 +146,7 @@ func New(a *cli.App) *cobra.Command {
 			return a.WriteJSON(schemaText(raw))
 		},
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "list the names")
+	cli.WithOptions(cmd, cli.Opt(&list, "list", "list the names"))
 	return cmd
 }
 

@@ -65,7 +65,8 @@ the same, and the key is in the document. The scopes:
 				})
 		},
 	},
-		cli.Opt(&scopes, "scope", "what the key may do: one or more `SCOPES` with commas between; may be repeated"))
+		cli.OptOf(&scopes, "scope SCOPES", strings.Split(page.JoinWords(httpkeys.Scopes()), ", "),
+			"what the key may do: one or more SCOPES with commas between; may be repeated"))
 	sign.AddSign(a, cmd)
 	return cmd
 }
@@ -120,7 +121,7 @@ func newKeysList(a *cli.App) *cobra.Command {
 		Use:   "list",
 		Short: "List the keys with their scopes",
 		Long: `List the names and scopes of the keys. Where keys/http.json is not as a person confirmed
-it, the list says so, and no key counts.`,
+it, the list says so, and no key counts. Nothing is changed.`,
 		Example: "  waybill serve keys list\n  waybill serve keys list --json | jq -r '.data.keys[].name'",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -36,8 +36,8 @@ func New(a *cli.App) *cobra.Command {
 		// The help names the command without a subcommand too.
 		Annotations: map[string]string{cli.RunsAlone: "yes"},
 	},
-		cli.Opt(&in.addr, "addr", "listen on `HOST:PORT`, a loopback address; port 0 is any free one"),
-		cli.Opt(&in.tenants, "tenant", "serve the store named `NAME`; may be repeated"),
+		cli.Opt(&in.addr, "addr HOST:PORT", "listen on HOST:PORT, a loopback address; port 0 is any free one"),
+		cli.Opt(&in.tenants, "tenant NAME", "serve the store named NAME; may be repeated"),
 		cli.Opt(&in.fixtures, "fixtures", "add the workflows of the conformance scenarios"),
 		cli.Opt(&in.seams, "test-seams", "accept the flag of conformance tests; no test seam is served yet"))
 	cmd.AddCommand(newKeys(a))

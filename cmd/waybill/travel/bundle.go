@@ -38,7 +38,8 @@ func newBundleShow(a *cli.App) *cobra.Command {
 		Use:   "show FILE",
 		Short: "Show the runs in a bundle",
 		Long: `Show the runs of a bundle as 'waybill runs show' would show them, and the facts about
-the bundle: its head, when it was exported, and whether it was salvaged or redacted.`,
+the bundle: its head, when it was exported, and whether it was salvaged or redacted.
+Nothing is changed.`,
 		Example: "  waybill bundle show build.bundle.json\n  waybill bundle show - < build.bundle.json",
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,8 +80,8 @@ or with one that does not count.`,
 			return verifyBundle(cmd, a, args[0], signers, signature)
 		},
 	},
-		cli.Opt(&signers, "signers", "expect the signature of a key in the file `ALLOWED_SIGNERS`"),
-		cli.Opt(&signature, "signature", "with --signers: the signature (default FILE.sig)"))
+		cli.Opt(&signers, "signers ALLOWED_SIGNERS", "expect the signature of a key in the file ALLOWED_SIGNERS"),
+		cli.Opt(&signature, "signature FILE", "with --signers: the signature (default FILE.sig)"))
 }
 
 // verifyBundle checks a bundle and, where signers names a file, its signature.
@@ -126,7 +127,8 @@ func newBundleDiff(a *cli.App) *cobra.Command {
 		Use:   "diff FILE OTHER",
 		Short: "Compare two bundles, or a bundle with a session of the store",
 		Long: `Compare the logs of two bundles: they are the same, one extends the other, or they
-diverged after a common event. OTHER is a file, or a SESSION or RUN of the store.`,
+diverged after a common event. OTHER is a file, or a SESSION or RUN of the store.
+Nothing is changed.`,
 		Example: "  waybill bundle diff monday.bundle.json friday.bundle.json\n" +
 			"  waybill bundle diff build.bundle.json @last",
 		Args: cli.Exactly("FILE", "OTHER"),

@@ -110,15 +110,17 @@ func NewExport(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&in.file, "output,o", "write to `FILE`, - for stdout (default SESSION.bundle.json, RUN.debug.json)"),
+		cli.Opt(&in.file, "output,o FILE",
+			"write to FILE, - for stdout (default SESSION.bundle.json, RUN.debug.json)"),
 		cli.Opt(&in.force, "force", "replace an existing file"),
 		cli.Opt(&in.handOver, "hand-over", "record that the session continues elsewhere, then export it"),
-		cli.Opt(&in.to, "to", "with --hand-over: the `NAME` of the receiver"),
+		cli.Opt(&in.to, "to NAME", "with --hand-over: the NAME of the receiver"),
 		cli.Opt(&in.salvage, "salvage", "export the valid part of a damaged session"),
 		cli.Opt(&in.redact, "redact", "remove text that looks like a secret"),
 		cli.Opt(&in.sign, "sign", "also sign the file with ssh-keygen, into FILE.sig"),
-		cli.Opt(&in.key, "key", "with --sign: the key `FILE` (default a key of the agent, of a signer if there are any)"),
-		cli.OneOf(&in.format, "format", []string{openWOP}, "export a run in `FORMAT`: openwop"))
+		cli.Opt(&in.key, "key FILE",
+			"with --sign: the key FILE (default a key of the agent, of a signer if there are any)"),
+		cli.OneOf(&in.format, "format FORMAT", []string{openWOP}, "export a run in FORMAT: openwop"))
 }
 
 // runExport writes the bundle and answers with the document "export". With -o -

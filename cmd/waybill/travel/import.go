@@ -61,7 +61,7 @@ func NewImport(a *cli.App) *cobra.Command {
 	},
 		cli.Opt(&req.AsNew, "as-new", "import under new ids even if the session is not in the store"),
 		cli.Opt(&accept, "accept", "extend a session of the store without a question"),
-		cli.Opt(&signature, "signature", "the signature over the bundle (default `FILE`.sig, if it exists)"))
+		cli.Opt(&signature, "signature FILE", "the signature over the bundle (default FILE.sig, if it exists)"))
 }
 
 // openBundle opens the bundle that an argument names, "-" for stdin. A bundle is

@@ -83,7 +83,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&reason, "reason", "record `TEXT` as the reason (required)"),
+		cli.Opt(&reason, "reason TEXT", "record TEXT as the reason (required)"),
 		cli.Opt(&yes, "yes", "confirm without being asked"))
 }
 

@@ -48,8 +48,8 @@ document contains nextCursor; --cursor continues from there.`,
 				showArtifacts)
 		},
 	},
-		cli.Opt(&q.Limit, "limit", "list at most `N` artifacts; 0 lists as many as a page holds"),
-		cli.Opt(&q.Cursor, "cursor", "continue after the `CURSOR` of the previous page"))
+		cli.Opt(&q.Limit, "limit N", "list at most N artifacts; 0 lists as many as a page holds"),
+		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"))
 }
 
 // typeColumn is the index of the content type in the table of artifacts.
@@ -218,7 +218,7 @@ At a terminal, control and invisible characters are written as \u escapes.`,
 			})
 		},
 	},
-		cli.Opt(&file, "output,o", "write to `FILE`, - for stdout"),
+		cli.Opt(&file, "output,o FILE", "write to FILE, - for stdout"),
 		cli.Opt(&force, "force", "replace an existing file"))
 }
 

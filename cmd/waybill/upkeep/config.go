@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -31,8 +32,8 @@ func NewConfig(a *cli.App) *cobra.Command {
 	// The same table validates the values, so that help and checks agree.
 	for _, row := range config.Table {
 		long += "  " + string(row.Key) + "\n"
-		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) +
-			"."} {
+		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " +
+			cmp.Or(plainValue(row.Default), "none") + "."} {
 			long += "      " + strings.ReplaceAll(page.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n"
 		}
 	}
@@ -45,9 +46,10 @@ func NewConfig(a *cli.App) *cobra.Command {
 // list in both cases. An unknown key is an error.
 func newConfigGet(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:     "get [KEY]",
-		Short:   "Show one or all keys of the configuration",
-		Long:    "Print the value of a key. Without KEY, list all keys with their values and meanings.",
+		Use:   "get [KEY]",
+		Short: "Show one or all keys of the configuration",
+		Long: "Print the value of a key. Without KEY, list all keys with their values and meanings.\n" +
+			"Nothing is changed.",
 		Example: "  waybill config get\n  waybill config get lockWaitMs",
 		Args:    cli.AtMost("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -27,9 +27,10 @@ func NewKeys(a *cli.App) *cobra.Command {
 // token creates it. The exit status is 5 for a keyring that cannot be used.
 func newKeysList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "Show the fingerprints of the keys",
-		Long:    "Show the fingerprints of the current and the previous key, or why no key can be used.",
+		Use:   "list",
+		Short: "Show the fingerprints of the keys",
+		Long: "Show the fingerprints of the current and the previous key, or why no key can be used.\n" +
+			"Nothing is changed.",
 		Example: "  waybill keys list\n  waybill keys list --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -78,7 +79,7 @@ func newKeysRotate(a *cli.App) *cobra.Command {
 		},
 	},
 		cli.Opt(&yes, "yes", "confirm without being asked"),
-		cli.Opt(&ifCurrent, "if-current", "replace the key only if its `FINGERPRINT` is this one"))
+		cli.Opt(&ifCurrent, "if-current FINGERPRINT", "replace the key only if its FINGERPRINT is this one"))
 }
 
 // rotateKeys replaces the keys that are listed at the beginning of the call; the

@@ -50,7 +50,7 @@ func newSessionsDelete(a *cli.App) *cobra.Command {
 			return deleteSessions(a, cmd, upkeep.DeleteRequest{Refs: args, Reason: in.reason}, in.yes)
 		},
 	},
-		cli.Opt(&in.reason, "reason", "record `TEXT` as the reason"),
+		cli.Opt(&in.reason, "reason TEXT", "record TEXT as the reason"),
 		cli.Opt(&in.yes, "yes", "confirm without being asked"),
 		cli.Opt(&in.emptyTrash, "empty-trash", "permanently remove all sessions in the trash"))
 }

@@ -49,5 +49,5 @@ func newSessionsKeep(a *cli.App) *cobra.Command {
 		},
 	},
 		cli.Opt(&req.Off, "off", "remove the protection"),
-		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+		cli.Opt(&req.Reason, "reason TEXT", "record TEXT as the reason"))
 }

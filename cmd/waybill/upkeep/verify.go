@@ -62,8 +62,9 @@ remains of an interrupted write, do not change the exit status.`,
 		cli.Opt(&f.digests, "digests", "hash every file, decode nothing"),
 		cli.Opt(&f.watch, "watch-progress", "show a progress bar if standard error is a terminal"),
 		cli.Opt(&f.heads, "head", "show the head of every session"),
-		cli.Opt(&f.expect, "expect-head", "fail unless the log of SESSION contains the head `DIGEST`"),
-		cli.Opt(&f.signers, "signers", "expect the signatures of the keys in `FILE`, in the form of allowed_signers"))
+		cli.Opt(&f.expect, "expect-head DIGEST", "fail unless the log of SESSION contains the head DIGEST"),
+		cli.Opt(&f.signers, "signers FILE",
+			"expect the signatures of the keys in FILE, in the form of allowed_signers"))
 }
 
 // verifyFlags has the values of the flags of verify. expect is the head that the

@@ -71,8 +71,8 @@ func isBehind(ctx context.Context, o *cli.Store, answer engine.Answer) bool {
 
 // atFlag adds the flag that names an earlier node of the run.
 func atFlag(cmd *cobra.Command, at *string) {
-	cmd.Flags().StringVar(at, "at", "",
-		"the step at `NODE` of the run instead of the current one: the node's id, a prefix of it, or the step's id")
+	cli.WithOptions(cmd, cli.Opt(at, "at NODE",
+		"the step at NODE of the run instead of the current one: the node's id, a prefix of it, or the step's id"))
 }
 
 // emptyAt is the USAGE_ERROR for an empty --at. Continuing from the current node would submit to

@@ -46,7 +46,7 @@ func NewApprove(a *cli.App) *cobra.Command {
 	d := decideCommand{app: a, word: event.Approved, answer: ports.ApprovalGiven}
 	cmd := d.command("approve [RUN]", "Approve the output of a step that needs an approval", approveLong,
 		"  waybill approve @last\n  waybill approve k3j2a7 --comment \"Checked with the team\"")
-	cmd.Flags().StringVar(&d.text, "comment", "", "record `TEXT` with the approval")
+	cli.WithOptions(cmd, cli.Opt(&d.text, "comment TEXT", "record TEXT with the approval"))
 	return cmd
 }
 
@@ -109,7 +109,8 @@ func (d *decideCommand) command(use, short, long, example string) *cobra.Command
 
 // reasonFlag adds --reason, which is required.
 func (d *decideCommand) reasonFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&d.text, "reason", "", "the reason: `TEXT` for the one who performs the step and for the log")
+	cli.WithOptions(cmd, cli.Opt(&d.text, "reason TEXT",
+		"the reason: TEXT for the one who performs the step and for the log"))
 }
 
 // run shows the submitted output of the pending step, asks the person, and records the

@@ -42,8 +42,8 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 		GroupID: cli.GroupRun,
 		Short:   "Record intermediate results of the pending step",
 		Long:    checkpointLong,
-		Example: `  waybill checkpoint --run @last --notes "Half of the files are read; next: the parser"
-  waybill checkpoint --state st.v1.… --token chk.v1.… --notes-file progress.md --json`,
+		Example: `  waybill checkpoint --run @last --notes "Half is read; next: the parser"
+  waybill checkpoint --state st.v1.… --token chk.v1.… --notes-file n.md --json`,
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -56,10 +56,10 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 			return in.record(cmd.Context(), a)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.run, "run", "", "record in `RUN`: its id, a prefix of the id, or @last")
-	f.StringVar(&in.state, "state", "", "state `TOKEN` of an answer, which names the step")
-	f.StringVar(&in.token, "token", "", "checkpoint `TOKEN` of the same answer")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.run, "run RUN", "record in RUN: its id, a prefix of the id, or @last"),
+		cli.Opt(&in.state, "state TOKEN", "state TOKEN of an answer, which names the step"),
+		cli.Opt(&in.token, "token TOKEN", "checkpoint TOKEN of the same answer"))
 	in.given.flags(cmd, "notes on the work so far")
 	return cmd
 }

@@ -26,10 +26,10 @@ type contextInput struct {
 
 // flags adds the flags of the context to a command.
 func (in *contextInput) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringArrayVar(&in.set, "set", nil,
-		"set a context key: `K=V`; V is JSON if it parses as JSON, else text; null removes K")
-	f.StringVar(&in.file, "context", "", "set the context keys of the JSON object in `FILE`; - is stdin")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.set, "set K=V",
+			"set a context key: K=V; V is JSON if it parses as JSON, else text; null removes K"),
+		cli.Opt(&in.file, "context FILE", "set the context keys of the JSON object in FILE; - is stdin"))
 }
 
 // read returns the context as one JSON object, null if no flag was given. A key of --set

@@ -62,7 +62,7 @@ func NewContinue(a *cli.App) *cobra.Command {
 		Long:    continueLong,
 		Example: `  waybill continue --run @last
   waybill continue --run @last --notes "Searched twice as fast, see the numbers"
-  waybill continue --run k3j2a7 --notes-file notes.md --artifact result.json --set risk=low
+  waybill continue --run k3j2a7 --artifact result.json --set risk=low
   waybill continue --run @last --at plan --notes "Another way"
   waybill continue --state st.v1.… --ack ack.v1.… --notes "Done" --json`,
 		Args: cli.None(),
@@ -73,12 +73,12 @@ func NewContinue(a *cli.App) *cobra.Command {
 			return in.send(cmd.Context(), a, in.done || in.hasOutput(cmd))
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.run, "run", "", "continue `RUN`: its id, a prefix of the id, or @last")
+	cli.WithOptions(cmd, cli.Opt(&in.run, "run RUN", "continue RUN: its id, a prefix of the id, or @last"))
 	atFlag(cmd, &in.at)
-	f.StringVar(&in.state, "state", "", "state `TOKEN` of an answer, which names the step")
-	f.StringVar(&in.ack, "ack", "", "acknowledge the step with the ack `TOKEN` of the same answer")
-	f.BoolVar(&in.done, "done", false, "with --run: acknowledge the step without notes or artifacts")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.state, "state TOKEN", "state TOKEN of an answer, which names the step"),
+		cli.Opt(&in.ack, "ack TOKEN", "acknowledge the step with the ack TOKEN of the same answer"),
+		cli.Opt(&in.done, "done", "with --run: acknowledge the step without notes or artifacts"))
 	in.given.flags(cmd)
 	return cmd
 }

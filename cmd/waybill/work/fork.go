@@ -82,13 +82,13 @@ func NewFork(a *cli.App) *cobra.Command {
 			}, showStep)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.node, "at", "",
-		"start at `NODE`: its id, a prefix of the id, or the step that was pending there (default: the "+
-			"current node)")
-	f.StringVar(&in.title, "title", "", "title of the new run in lists: `TEXT`")
-	f.StringVar(&in.workflow, "workflow", "", "continue with the definition in `FILE`, or of a workflow ID")
-	f.StringVar(&in.fromStore, "from-store", "", "read the run from the store in `DIR`, also of WorkRail")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.node, "at NODE",
+			"start at NODE: its id, a prefix of the id, or the step that was pending there (default: the "+
+				"current node)"),
+		cli.Opt(&in.title, "title TEXT", "title of the new run in lists: TEXT"),
+		cli.Opt(&in.workflow, "workflow FILE", "continue with the definition in FILE, or of a workflow ID"),
+		cli.Opt(&in.fromStore, "from-store DIR", "read the run from the store in DIR, also of WorkRail"))
 	return cmd
 }
 

@@ -24,10 +24,10 @@ type resultInput struct {
 
 // flags adds the flags for the result of a step to a command. about is what the notes are about.
 func (in *resultInput) flags(cmd *cobra.Command, about string) {
-	f := cmd.Flags()
-	f.StringVar(&in.notes, "notes", "", about+": `TEXT` in Markdown")
-	f.StringVar(&in.notesFile, "notes-file", "", "read the notes from `FILE`; - is stdin")
-	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file as a JSON value")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.notes, "notes TEXT", about+": TEXT in Markdown"),
+		cli.Opt(&in.notesFile, "notes-file FILE", "read the notes from FILE; - is stdin"),
+		cli.Opt(&in.artifacts, "artifact FILE", "attach FILE as an artifact; a .json file as a JSON value"))
 }
 
 // request reads the input files and returns the request of an attempt with them. Line ends at the

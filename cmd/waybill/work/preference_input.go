@@ -3,8 +3,10 @@ package work
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // preferenceInput holds the flags that set preferences: how far a run may continue without a
@@ -17,11 +19,13 @@ type preferenceInput struct {
 
 // flags adds the flags of the preferences to a command.
 func (in *preferenceInput) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&in.autonomy, "autonomy", "",
-		"autonomy `LEVEL` from this step on: guided, full_auto_stop_on_user_deps or full_auto_never_stop")
-	f.StringVar(&in.risk, "risk", "", "risk `POLICY` from this step on: conservative, balanced or aggressive")
-	f.StringVar(&in.preset, "preset", "", "set autonomy and the matching risk policy: `LEVEL` as for --autonomy")
+	cli.WithOptions(cmd,
+		cli.OptOf(&in.autonomy, "autonomy LEVEL", config.Words(config.Autonomy),
+			"autonomy LEVEL from this step on: guided, full_auto_stop_on_user_deps or full_auto_never_stop"),
+		cli.OptOf(&in.risk, "risk POLICY", config.Words(config.RiskPolicy),
+			"risk POLICY from this step on: conservative, balanced or aggressive"),
+		cli.OptOf(&in.preset, "preset LEVEL", config.Words(config.Autonomy),
+			"set autonomy and the matching risk policy: LEVEL as for --autonomy"))
 }
 
 // changes returns the preferences to set. A preset sets both, so that it excludes the single

@@ -20,9 +20,13 @@ import (
 
 // resumeLong is what 'waybill resume --help' prints above the usage.
 const resumeLong = `Find runs to resume: the best matches, each with the reason for the match. Runs of the
-checked-out commit come first, then runs of its branch, then those whose notes or goal
-contain all words of QUERY, then those whose workflow id or name does, then the latest
-runs. Runs that have ended are included and marked.
+checked-out commit come first, then runs of its branch, then those whose notes, title and
+goal contain all words of QUERY, then those whose workflow id or name does, then the
+latest runs. Runs that have ended are included and marked.
+
+The notes of every step are searched, also on other branches of a run and in checkpoints;
+those in which the words were found are shown. A word of QUERY may be a branch or a
+commit, of at least seven digits, of any repository.
 
 The command reads every session of the store and changes nothing. A session that is
 damaged is skipped; the number of skipped sessions is printed. A run of another program,
@@ -58,9 +62,9 @@ func NewResume(a *cli.App) *cobra.Command {
 				func(p *page.Page, list candidates.List) { showCandidates(a, list, p) })
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.session, "session", "", "require the session with this complete `ID` and list it first")
-	f.StringVar(&in.run, "run", "", "require the run with this complete `ID` and list it first")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.session, "session ID", "require the session with this complete ID and list it first"),
+		cli.Opt(&in.run, "run ID", "require the run with this complete ID and list it first"))
 	return cmd
 }
 
@@ -110,6 +114,9 @@ func showCandidates(a *cli.App, list candidates.List, p *page.Page) {
 		if c.StepTitle != "" {
 			p.Text("  at ", c.StepTitle)
 		}
+		if c.Where != nil && c.Where.StepID != "" {
+			p.Text("  found in ", whereWords[c.Where.In]+" of step "+c.Where.StepID)
+		}
 		if c.Snippet != "" {
 			p.Prose("  ", firstLines(c.Snippet, 3), page.Plain)
 		}
@@ -127,6 +134,11 @@ func showCandidates(a *cli.App, list candidates.List, p *page.Page) {
 		}
 		p.Line("  %s", a.Command("continue", "--run", page.ShortRun(c.RunID)))
 	}
+	if list.BeginningOnly > 0 {
+		p.Line("")
+		p.Text(p.Warn("! "), "Of the long notes of "+page.Plural(int(list.BeginningOnly), "run")+
+			" only the beginning was searched: they are too many.")
+	}
 	if list.Skipped > 0 {
 		p.Line("")
 		p.Text(p.Warn("! "), page.Plural(int(list.Skipped), "session")+
@@ -143,12 +155,18 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
+// whereWords are the parts of a run that are notes of a step.
+var whereWords = map[resume.Part]string{
+	resume.InNotes:      "the notes",
+	resume.InCheckpoint: "a checkpoint",
+}
+
 // reasonWords are the reasons for a match in words.
 var reasonWords = map[resume.Reason]string{
 	resume.MatchedSessionID:  "requested by id",
 	resume.MatchedRunID:      "requested by id",
-	resume.MatchedHeadSHA:    "on this commit",
-	resume.MatchedBranch:     "on this branch",
-	resume.MatchedNotes:      "words found in its notes or goal",
+	resume.MatchedHeadSHA:    "commit matches",
+	resume.MatchedBranch:     "branch matches",
+	resume.MatchedNotes:      "words found in its notes, title or goal",
 	resume.MatchedWorkflowID: "words found in its workflow name",
 }

@@ -111,13 +111,13 @@ type runInput struct {
 
 // flags adds the flags of run to the command.
 func (in *runInput) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&in.ref, "run", "", "continue the run `ID`: an id, a prefix of an id, or @last")
+	cli.WithOptions(cmd, cli.Opt(&in.ref, "run RUN", "continue RUN: its id, a prefix of the id, or @last"))
 	atFlag(cmd, &in.at)
-	f.BoolVar(&in.trust, "trust", false, "allow the commands of FILE or ID in this call")
-	f.BoolVar(&in.yes, "yes", false, "answer every confirmation with yes")
-	f.StringVar(&in.notes, "notes", "", "use `TEXT` as the notes of every step that needs a person")
-	f.BoolVar(&in.quiet, "quiet", false, "print only questions and errors")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.trust, "trust", "allow the commands of FILE or ID in this call"),
+		cli.Opt(&in.yes, "yes", "answer every confirmation with yes"),
+		cli.Opt(&in.notes, "notes TEXT", "use TEXT as the notes of every step that needs a person"),
+		cli.Opt(&in.quiet, "quiet", "print only questions and errors"))
 	in.start.flags(cmd)
 }
 

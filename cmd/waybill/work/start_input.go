@@ -29,10 +29,10 @@ type startInput struct {
 
 // flags adds the flags of a start to a command.
 func (in *startInput) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&in.key, "key", "", "make the start idempotent: the same `KEY` returns the recorded run")
-	f.StringVar(&in.title, "title", "", "title of the run in lists: `TEXT` (default: the workflow's name)")
-	f.StringVar(&in.goal, "goal", "", "what the run is for: `TEXT`, at most 1024 bytes; names a run without title")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.key, "key KEY", "make the start idempotent: the same KEY returns the recorded run"),
+		cli.Opt(&in.title, "title TEXT", "title of the run in lists: TEXT (default: the workflow's name)"),
+		cli.Opt(&in.goal, "goal TEXT", "what the run is for: TEXT, at most 1024 bytes; names a run without title"))
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)
 }

@@ -32,7 +32,7 @@ to which runs are pinned. With -o, write its exact bytes to a file; their SHA-25
 workflow hash. An existing file is overwritten. With --against, print how it differs from the
 version to which a run is pinned.`,
 		Example: "  waybill workflows compile wr.demo\n" +
-			"  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json\n" +
+			"  waybill workflows compile ./ship.yaml -o ship.json && sha256sum ship.json\n" +
 			"  waybill workflows compile ./release.yaml --against @last",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,10 +69,11 @@ version to which a run is pinned.`,
 				func(p *page.Page) { p.Line("%s %s", w.Hash(), page.OneLine(out)) })
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "",
-		"compile by the rules of `KIND`: bundled, installed, user, project, remote or plugin")
-	cmd.Flags().StringVar(&against, "against", "", "print the difference from what the run `RUN` is pinned to")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write the exact bytes to `FILE`")
+	cli.WithOptions(cmd,
+		cli.OptOf(&kind, "source-kind KIND", kindNames(),
+			"compile by the rules of KIND: bundled, installed, user, project, remote or plugin"),
+		cli.Opt(&against, "against RUN", "print the difference from what the run RUN is pinned to"),
+		cli.Opt(&out, "output,o FILE", "write the exact bytes to FILE"))
 	return cmd
 }
 

@@ -24,9 +24,10 @@ func newList(a *cli.App) *cobra.Command {
 		Long: `List the workflows found from the working directory, with id, source and name. Workflows
 that are invalid, or whose id is also used by another file, are listed with the reason.
 An installed workflow is listed with the file that it replaced ("replaces").
-JSON contains at most three problems per workflow; 'workflows validate' lists all.`,
-		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | " +
-			"select(.valid) | .workflowId'",
+JSON contains at most three problems per workflow; 'workflows validate' lists all.
+Nothing is changed.`,
+		Example: "  waybill workflows list\n" +
+			"  waybill workflows list --json | jq -r '.data.workflows[].workflowId'",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Catalog(cmd.Context())

@@ -51,7 +51,7 @@ func newNew(a *cli.App) *cobra.Command {
 		Short: "Create a workflow file to edit",
 		Long:  newLong,
 		Example: "  waybill workflows new team.release --template release\n" +
-			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml\n" +
+			"  waybill workflows new team.checklist --from wr.change_checklist -o list.yaml\n" +
 			"  waybill workflows new team.again --from-run @last",
 		Args: cli.AtMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,11 +67,11 @@ func newNew(a *cli.App) *cobra.Command {
 			return writeWorkflow(cmd.Context(), a, chosen, in)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.from, "from", "", "copy `FILE|ID` instead of a template")
-	f.StringVar(&in.fromRun, "from-run", "", "make a workflow, and its test, of the steps of `RUN`")
-	f.StringVar(&in.template, "template", "", "begin with template `NAME`: "+starter.Names())
-	f.StringVarP(&in.out, "output", "o", "", "create `FILE`; - is stdout (default: in .waybill/workflows)")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.from, "from FILE|ID", "copy FILE|ID instead of a template"),
+		cli.Opt(&in.fromRun, "from-run RUN", "make a workflow, and its test, of the steps of RUN"),
+		cli.OptOf(&in.template, "template NAME", starter.NameList(), "begin with template NAME: "+starter.Names()),
+		cli.Opt(&in.out, "output,o FILE", "create FILE; - is stdout (default: in .waybill/workflows)"))
 	_ = cmd.RegisterFlagCompletionFunc("from-run", a.CompleteRunFlag)
 	return cmd
 }

@@ -28,7 +28,8 @@ func newSources(a *cli.App) *cobra.Command {
 		Use:   "sources",
 		Short: "List the attached folders",
 		Long: `List the folders that were attached with 'workflows attach', with how many workflows each
-has and how many of them cannot be used. 'workflows list' names those with the reason.`,
+has and how many of them cannot be used. 'workflows list' names those with the reason.
+Nothing is changed.`,
 		Example: "  waybill workflows sources\n  waybill workflows sources --json | jq -r '.data.sources[].dir'",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -116,7 +117,8 @@ func newAttach(a *cli.App) *cobra.Command {
 			return attach(cmd.Context(), a, sources.Folder{AtMs: a.NowMs(), Dir: folder, Name: name}, &sign)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "the `NAME` that is shown for the folder (default: the folder's name)")
+	cli.WithOptions(cmd, cli.Opt(&name, "name NAME",
+		"the NAME that is shown for the folder (default: the folder's name)"))
 	sign.AddSign(a, cmd)
 	return cmd
 }

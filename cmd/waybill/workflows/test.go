@@ -73,12 +73,13 @@ func newTest(a *cli.App) *cobra.Command {
 			return performTests(cmd.Context(), a, args[0], in)
 		},
 	}
-	f := cmd.Flags()
-	f.BoolVar(&in.coverage, "coverage", false, "list the steps, branches and blockers that no case reached")
-	f.StringVar(&in.junit, "junit", "", "write the results to `FILE`, as JUnit XML; it is replaced")
-	f.StringVar(&in.fromRun, "from-run", "", "write a file of tests with the case of `RUN`")
-	f.StringVarP(&in.out, "output", "o", "", "with --from-run, write to `FILE`; - is stdout (default: beside the workflow)")
-	f.BoolVar(&in.force, "force", false, "with --from-run, replace an existing file")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.coverage, "coverage", "list the steps, branches and blockers that no case reached"),
+		cli.Opt(&in.junit, "junit FILE", "write the results to FILE, as JUnit XML; it is replaced"),
+		cli.Opt(&in.fromRun, "from-run RUN", "write a file of tests with the case of RUN"),
+		cli.Opt(&in.out, "output,o FILE",
+			"with --from-run, write to FILE; - is stdout (default: beside the workflow)"),
+		cli.Opt(&in.force, "force", "with --from-run, replace an existing file"))
 	_ = cmd.RegisterFlagCompletionFunc("from-run", a.CompleteRunFlag)
 	return cmd
 }

@@ -81,11 +81,12 @@ func NewTrust(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&in.yes, "yes", false, "")
+	cli.WithOptions(cmd, cli.Opt(&in.yes, "yes", ""))
 	_ = f.MarkHidden("yes") // refused with an explanation
-	f.BoolVar(&in.revoke, "revoke", false,
-		"remove trust: of the present version of a FILE, of all versions of an ID, or of a HASH")
-	f.BoolVar(&in.list, "list", false, "list the trusted workflows and who trusted them")
+	cli.WithOptions(cmd,
+		cli.Opt(&in.revoke, "revoke",
+			"remove trust: of the present version of a FILE, of all versions of an ID, or of a HASH"),
+		cli.Opt(&in.list, "list", "list the trusted workflows and who trusted them"))
 	sign.AddFlags(a, cmd)
 	return cmd
 }

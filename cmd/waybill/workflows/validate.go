@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,9 @@ import (
 // the file.
 var sourceKinds = []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser,
 	source.SourceProject, source.SourceRemote, source.SourcePlugin}
+
+// kindNames returns the values of --source-kind as the user types them.
+func kindNames() []string { return strings.Split(page.JoinWords(sourceKinds[1:]), ", ") }
 
 // checkAs returns a workflow, valid or not, validated by the rules of the value of --source-kind: some
 // ids and features are reserved for certain kinds. An unknown kind is a USAGE_ERROR.
@@ -76,8 +80,8 @@ ask for agents and leave open how. Nothing is written.`,
 			return cli.ExitWith(fault.ExitUsage)
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "",
-		"validate by the rules of `KIND`: bundled, installed, user, project, remote or plugin")
+	cli.WithOptions(cmd, cli.OptOf(&kind, "source-kind KIND", kindNames(),
+		"validate by the rules of KIND: bundled, installed, user, project, remote or plugin"))
 	return cmd
 }
 

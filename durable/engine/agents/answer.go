@@ -8,7 +8,7 @@ import (
 
 // Answer returns a copy of an answer without what an agent does not act on, so that no part of it occurs
 // twice but the tokens, which are in Next.Params too
-// (docs/decisions/0066-answers-to-agents-are-whole-in-both-channels.md).
+// (docs/decisions/0067-answers-to-agents-are-whole-in-both-channels.md).
 func Answer(a engine.Answer) engine.Answer {
 	byDefault := runs.PreferenceSources{Autonomy: runs.PreferenceByDefault, RiskPolicy: runs.PreferenceByDefault}
 	if a.PreferenceSources == byDefault {

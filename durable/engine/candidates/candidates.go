@@ -17,7 +17,6 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/token"
-	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -44,6 +43,18 @@ type List struct {
 	Considered int64       `json:"considered"` // runs that were ranked
 	// Skipped counts sessions that cannot be read.
 	Skipped int64 `json:"skipped"`
+	// BeginningOnly counts the runs with long notes of which only the beginning was searched, because all long
+	// notes together are over limits.ResumeWholeNotesBytesMax.
+	BeginningOnly int64 `json:"beginningOnly,omitzero"`
+}
+
+// Where is a part of a run in which words of a query were found.
+type Where struct {
+	In resume.Part `json:"in"`
+	// NodeID and StepID are those of the notes, absent for title and goal. StepID is absent where the node has no
+	// pending step.
+	NodeID id.Node `json:"nodeId,omitzero"`
+	StepID string  `json:"stepId,omitzero"`
 }
 
 // Candidate is a run at its preferred tip. Finished runs are included;
@@ -58,7 +69,10 @@ type Candidate struct {
 	Goal         string          `json:"goal,omitzero"` // what the run is for
 	Status       runs.Status     `json:"status"`
 	WhyMatched   []resume.Reason `json:"whyMatched"`
-	Snippet      string          `json:"snippet"` // of the current notes
+	// Where is the part of the run with most words of the query, absent where the words were not found.
+	Where *Where `json:"where,omitzero"`
+	// Snippet is of the notes that Where names, else of the current ones.
+	Snippet string `json:"snippet"`
 	// Checkpoint is the latest at the pending step, with the beginning of its notes.
 	Checkpoint *runs.Checkpoint `json:"checkpoint,omitzero"`
 	NodeID     id.Node          `json:"nodeId"`
@@ -109,10 +123,9 @@ func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
 	if err != nil {
 		return out, err
 	}
-	var runs []resume.Candidate
-	names, foreign := workflowNames{}, map[id.Session]bool{}
+	found, foreign := newSearch(o, q), map[id.Session]bool{}
 	for _, s := range all {
-		of, h, err := o.candidates(ctx, s, names)
+		h, err := found.session(ctx, s)
 		if err != nil {
 			return out, err
 		}
@@ -123,13 +136,13 @@ func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
 		default:
 			out.Skipped++
 		}
-		runs = append(runs, of...)
 	}
-	out.Considered = int64(len(runs))
-	if len(runs) == 0 {
+	ranked := found.ranked
+	out.Considered, out.BeginningOnly = int64(len(ranked)), found.beginningOnly
+	if len(ranked) == 0 {
 		return out, nil
 	}
-	ranked := resume.Rank(q, runs)
+	resume.Sort(ranked)
 	// Keys are created only if a candidate needs a token: another program's store
 	// is never written.
 	var keys token.Keys
@@ -146,6 +159,9 @@ func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
 		c, err := o.readOnlyCandidate(ctx, r)
 		if !foreign[r.Session] {
 			c, err = o.candidate(ctx, keys, r)
+		}
+		if err == nil {
+			err = found.show(ctx, r, &c)
 		}
 		switch {
 		case err == nil:
@@ -166,85 +182,6 @@ func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
 func isUnreadable(err error) bool {
 	return session.IsForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
 		fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
-}
-
-// workflowNames caches the names of pinned workflows by hash while sessions are
-// read.
-type workflowNames map[string]workflowName
-
-// workflowName is the name of a pinned workflow. The health is unknown_version
-// if the workflow is in a form that this version does not run, corrupt_head if it
-// cannot be read.
-type workflowName struct {
-	name   string
-	health manifest.Health
-}
-
-// workflowName is the name of a run's workflow.
-func (o Offers) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (workflowName, error) {
-	hash := run.Started.WorkflowHash.String()
-	if name, ok := known[hash]; ok {
-		return name, nil
-	}
-	out := workflowName{health: manifest.Healthy}
-	w, err := o.answers.Workflow(ctx, run.Started.WorkflowHash)
-	out.name = w.Name
-	if session.IsForeignForm(err) {
-		var v compile.View
-		out.health = manifest.UnknownVersion
-		v, err = o.foreignWorkflow(ctx, run)
-		out.name = v.Name()
-	}
-	if err != nil && !isUnreadable(err) {
-		return out, err
-	}
-	if err != nil {
-		out.health = manifest.CorruptHead
-	}
-	known[hash] = out
-	return out, nil
-}
-
-// candidates returns the runs of a session with its health: unknown_version if
-// its runs can only be read. Damaged sessions have no candidates. The only error
-// is the end of the context.
-func (o Offers) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate,
-	health manifest.Health, err error) {
-	h := o.answers.NewHistory(s)
-	v, err := h.ReadSaved(ctx)
-	if ctx.Err() != nil {
-		return nil, v.Health, ctx.Err()
-	}
-	if health = v.Health; err != nil || health != manifest.Healthy && health != manifest.UnknownVersion {
-		return nil, manifest.CorruptHead, nil
-	}
-	for _, runID := range h.Fold.Order {
-		run := h.Fold.Runs[runID]
-		// A run without a node cannot be continued.
-		if run.Tip.IsZero() {
-			continue
-		}
-		name, err := o.workflowName(ctx, run, names)
-		if err != nil {
-			return nil, health, err
-		}
-		switch name.health {
-		case manifest.Healthy:
-		case manifest.UnknownVersion:
-			health = name.health
-		default:
-			return nil, name.health, nil
-		}
-		c := resume.Candidate{Session: s, Run: runID, WorkflowID: run.Started.WorkflowID, WorkflowName: name.name,
-			Goal:    run.Started.Goal,
-			GitHead: h.Fold.Observations["git_head_sha"].Value, GitBranch: h.Fold.Observations["git_branch"].Value,
-			LastAtMs: run.LastAtMs, LastIndex: run.LastIndex}
-		if recap, ok := run.RecapOnPath(run.Tip); ok {
-			c.Notes = recap.Payload.NotesMarkdown
-		}
-		out = append(out, c)
-	}
-	return out, health, nil
 }
 
 // candidate builds the row of a ranked run. Its session is read again, because
@@ -269,7 +206,7 @@ func (o Offers) candidate(ctx context.Context, keys token.Keys, r resume.Ranked)
 	c = Candidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
 		Source: a.Workflow.Source, Goal: r.Goal,
 		Title: cmp.Or(p.Run.Started.Name(), r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
-		Snippet: resume.Snippet(r.Notes),
+		Snippet: snippetOf(p.Run),
 		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.Run.LastIndex, LastAtMs: p.Run.LastAtMs,
 		Next: &engine.Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",
 			Params: map[string]any{"stateToken": a.StateToken}}}
@@ -282,4 +219,10 @@ func (o Offers) candidate(ctx context.Context, keys token.Keys, r resume.Ranked)
 		c.StepID, c.StepTitle = a.Pending.StepID, a.Pending.Title
 	}
 	return c, h.Confirm(ctx)
+}
+
+// snippetOf is the beginning of the latest notes on the path to the preferred tip of a run, "" without any.
+func snippetOf(run *runs.Run) string {
+	recap, _ := run.RecapOnPath(run.Tip)
+	return resume.Snippet(recap.Payload.NotesMarkdown)
 }

@@ -40,7 +40,7 @@ func (o Offers) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c Candi
 	c = Candidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
 		Title: cmp.Or(run.Started.Name(), r.WorkflowName, r.WorkflowID), Goal: r.Goal,
 		Status:     run.StatusAt(tip.ID, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}),
-		WhyMatched: r.Why, Snippet: resume.Snippet(r.Notes), NodeID: tip.ID, LastActivityEventIndex: run.LastIndex,
+		WhyMatched: r.Why, Snippet: snippetOf(run), NodeID: tip.ID, LastActivityEventIndex: run.LastIndex,
 		LastAtMs: run.LastAtMs, ReadOnly: true, Show: []string{"waybill", "runs", "show", r.Run.String()}}
 	if p := s.PendingStep(); p != nil {
 		c.StepID, c.StepTitle = p.StepID, prompt.Title(w.Title(p.StepID), interpreter.VariablesAt(w, p.LoopPath, tip.Context)).Text

@@ -29,7 +29,7 @@ const (
 	Failed       Kind = "failed"       // the pending command failed
 	Approval     Kind = "approval"     // the outputs of the pending step need an approval
 	Question     Kind = "question"     // an input of the pending step has no value
-	Confirmation Kind = "confirmation" // the pending step needs a confirmation
+	Confirmation Kind = "confirmation" // the pending step needs a confirmation, or its command trust
 	Blocked      Kind = "blocked"      // an attempt at the pending step was refused for another reason
 	Proposal     Kind = "proposal"     // a proposal is neither applied nor rejected
 )
@@ -45,12 +45,16 @@ type Item struct {
 	Title string `json:"title"`
 	// StepID is the pending step of the run.
 	StepID string `json:"stepId,omitzero"`
-	// SinceMs is the time of the last event of the run, or of the last record of the proposal, in milliseconds
-	// since 1970 UTC.
+	// SinceMs is since when the item waits, in milliseconds since 1970 UTC: the time at which a question or a
+	// confirmation became pending, of the last attempt that was refused or handed in output, of the decision
+	// of a person that sent output back, or of the last record of a proposal.
 	SinceMs int64 `json:"sinceMs"`
-	Next    Next  `json:"next"`
+	// Imported reports a run that came with a bundle and was not continued in this store.
+	Imported bool `json:"imported,omitzero"`
+	Next     Next `json:"next"`
 
-	granted bool // a proposal has the approvals that it needs
+	granted bool   // a proposal has the approvals that it needs
+	trust   string // the version of the workflow that a confirmation is about, "" if it is about a step
 }
 
 // Next is the call that continues an item.
@@ -58,9 +62,15 @@ type Next struct {
 	Command []string `json:"command"`
 }
 
-// List is the document "inbox": the items, the one that waits longest first.
+// List is the document "inbox": a page of the items, the one that waits longest first.
 type List struct {
 	Items []Item `json:"items"`
+	// NextCursor continues behind the page, absent on the last one.
+	NextCursor string `json:"nextCursor,omitzero"`
+	// Imported counts the items of imported runs that are left out.
+	Imported int `json:"imported,omitzero"`
+	// Excluded counts the items of other kinds, where none of the selected kinds waits.
+	Excluded int `json:"excluded,omitzero"`
 	// Unreadable are the sessions that could not be read, and may wait.
 	Unreadable []views.Unreadable `json:"unreadable"`
 }
@@ -74,6 +84,8 @@ func (i Item) Words(name string) []string {
 		return []string{"proposals", "apply", name}
 	case i.Kind == Proposal:
 		return []string{"proposals", "approve", name}
+	case i.trust != "":
+		return []string{"trust", i.trust}
 	}
 	return []string{"run", "--run", name}
 }
@@ -97,27 +109,28 @@ func New(r *session.Reader, s session.Source, v *views.Views, l *learning.Learni
 	return Inbox{r, s, v, l}
 }
 
-// List returns what waits for a person in the runs of the store and in the proposals of a workspace. Each
-// session is read once. Left out are runs that wait for a moment or for the host, those that were handed over,
+// List returns a page of what waits for a person in the runs of the store and in the proposals of a workspace.
+// Each session is read once. Left out are runs that wait for a moment or for the host, those that were handed over,
 // and those of another program or a newer version, which take no steps here. The errors are those of listing
-// sessions and of reading proposals.
-func (b Inbox) List(ctx context.Context, workspace string) (List, error) {
-	out, err := session.Whole(b.store, func() (List, error) { return b.runs(ctx) })
+// sessions and of reading proposals, and VALIDATION_ERROR for a malformed cursor.
+func (b Inbox) List(ctx context.Context, q Query) (List, error) {
+	after, err := parseCursor(q.Cursor)
+	if err != nil {
+		return List{}, err
+	}
+	out, err := session.Whole(b.store, func() (List, error) { return b.runs(ctx, &q) })
 	if err != nil {
 		return out, err
 	}
-	if err := b.proposals(ctx, workspace, &out); err != nil {
+	if err := b.proposals(ctx, q.Workspace, &out); err != nil {
 		return out, err
 	}
-	slices.SortStableFunc(out.Items, func(x, y Item) int {
-		return cmp.Or(cmp.Compare(x.SinceMs, y.SinceMs), cmp.Compare(x.RunID.String(), y.RunID.String()),
-			cmp.Compare(x.ProposalID.String(), y.ProposalID.String()))
-	})
-	return out, nil
+	slices.SortFunc(out.Items, compare)
+	return out.page(q, after), nil
 }
 
 // runs returns the items of all runs, in the order of the sessions.
-func (b Inbox) runs(ctx context.Context) (List, error) {
+func (b Inbox) runs(ctx context.Context, q *Query) (List, error) {
 	out := List{Items: []Item{}, Unreadable: []views.Unreadable{}}
 	all, err := b.store.Sessions(ctx)
 	if err != nil {
@@ -136,7 +149,7 @@ func (b Inbox) runs(ctx context.Context) (List, error) {
 			err = fault.New(fault.StoreCorrupt, "its log is damaged: %s has the details",
 				fault.Command{"verify", s.String()}.Line())
 		default:
-			err = b.session(ctx, s, fold, &out)
+			err = b.session(ctx, s, fold, q, &out)
 		}
 		if err != nil {
 			out.Unreadable = append(out.Unreadable, views.Unreadable{SessionID: s,
@@ -147,7 +160,7 @@ func (b Inbox) runs(ctx context.Context) (List, error) {
 }
 
 // session adds the items of the runs of a session.
-func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, out *List) error {
+func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, q *Query, out *List) error {
 	if b.views.HandedOver != nil {
 		if away, err := b.views.HandedOver(ctx, s, fold); err != nil || away {
 			return err
@@ -166,15 +179,45 @@ func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, out *
 			row.Status != runs.InProgress && row.Status != runs.Blocked {
 			continue
 		}
-		item := Item{RunID: runID, SessionID: s, Title: row.Title, SinceMs: row.LastAtMs}
-		if item.Kind, item.StepID, err = b.waitsFor(ctx, s, fold, row); err != nil {
+		item := Item{RunID: runID, SessionID: s, Title: row.Title}
+		if err := b.waitsFor(ctx, fold, row, q, &item); err != nil {
 			return err
 		}
-		if item.Kind != "" {
-			out.Items = append(out.Items, item.withNext(runID.String()))
+		if item.Kind == "" {
+			continue
 		}
+		item.SinceMs = cmp.Or(item.Kind.since(r.Node(r.Tip)), row.LastAtMs)
+		if item.Imported, err = b.isImported(ctx, s, r); err != nil {
+			return err
+		}
+		if item.Imported && !q.Imported {
+			out.Imported++
+			continue
+		}
+		out.Items = append(out.Items, item.withNext(runID.String()))
 	}
 	return nil
+}
+
+// isImported reports that the last event of a run came with a bundle: it was not continued here.
+func (b Inbox) isImported(ctx context.Context, s id.Session, r *runs.Run) (bool, error) {
+	if b.views.Imported == nil {
+		return false, nil
+	}
+	came, err := b.views.Imported(ctx, manifest.SessionEvents(s))
+	return came.Has(r.LastIndex), err
+}
+
+// since is the time from which a step waits for a reason at a node, 0 if the log does not have it.
+func (k Kind) since(n *runs.Node) int64 {
+	if k == Question || k == Confirmation || len(n.Attempts) == 0 {
+		return n.CreatedAtMs
+	}
+	at := n.Attempts[len(n.Attempts)-1].AtMs()
+	if isSentBack(n) {
+		at = max(at, n.LastAtMs)
+	}
+	return at
 }
 
 // proposals adds the open proposals of a workspace; none if proposals are turned off.

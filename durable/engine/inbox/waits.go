@@ -8,7 +8,6 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/choices"
@@ -17,41 +16,45 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// waitsFor returns why the pending step of an open run waits for a person, and the step; "" if it waits for
-// the one who performs it, or for the host.
-func (b Inbox) waitsFor(ctx context.Context, s id.Session, fold *runs.Fold, row views.RunSummary) (Kind, string, error) {
+// waitsFor adds to an item why the pending step of an open run waits for a person, and the step; no kind if it waits
+// for the one who performs it, or for the host.
+func (b Inbox) waitsFor(ctx context.Context, fold *runs.Fold, row views.RunSummary, q *Query, item *Item) error {
 	r := fold.Runs[row.RunID]
 	tip := r.Node(r.Tip)
 	w, err := b.r.Workflow(ctx, r.Started.WorkflowHash)
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	state, err := b.r.State(ctx, tip)
 	if err != nil || state.PendingStep() == nil {
-		return "", "", err
+		return err
 	}
 	step, _ := w.Step(state.PendingStep().StepID)
+	item.StepID = step.StepID
 	guided := tip.Preferences.Autonomy == event.Guided
 	vars := interpreter.Variables(w, state, tip.Context)
-	approval, err := b.waitsForApproval(ctx, session.Resolved{At: engine.Position{Session: s, Run: r.ID, Node: tip.ID},
+	approval, err := b.waitsForApproval(ctx, session.Resolved{
+		At:   engine.Position{Session: row.SessionID, Run: r.ID, Node: tip.ID},
 		Fold: fold, Run: r, Node: tip}, step.StepID)
-	switch {
-	case err != nil:
-		return "", "", err
-	case row.CommandFailed:
-		return Failed, step.StepID, nil
-	case approval:
-		return Approval, step.StepID, nil
-	case step.Host != nil:
-		return "", "", nil
-	case tip.Preferences.Autonomy != event.FullAutoNeverStop && hasQuestion(w, step, vars):
-		return Question, step.StepID, nil
-	case row.Status == runs.Blocked:
-		return Blocked, step.StepID, nil
-	case guided && interpreter.NeedsConfirmation(w, state, tip.Context):
-		return Confirmation, step.StepID, nil
+	if err != nil {
+		return err
 	}
-	return "", "", nil
+	switch {
+	case row.CommandFailed:
+		item.Kind = Failed
+	case approval:
+		item.Kind = Approval
+	case step.Host != nil:
+	case tip.Preferences.Autonomy != event.FullAutoNeverStop && hasQuestion(w, step, vars):
+		item.Kind = Question
+	case row.Status == runs.Blocked:
+		item.Kind = Blocked
+	case step.Action != nil && !q.isTrusted(ctx, w.Hash()):
+		item.Kind, item.trust = Confirmation, w.Hash().String()
+	case guided && interpreter.NeedsConfirmation(w, state, tip.Context):
+		item.Kind = Confirmation
+	}
+	return nil
 }
 
 // waitsForApproval reports that the outputs of a step were handed in and lack approvals. Without outputs, and

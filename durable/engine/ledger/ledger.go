@@ -47,6 +47,9 @@ type Caller struct {
 	AtMs int64
 	// Account is the account that the process runs as; zero where the platform has none.
 	Account config.Account
+	// Observe returns what the process sees of its workspace now; nil: nothing. An attempt records what of it
+	// is new (docs/design.md#observations).
+	Observe func() []event.ObservationRecorded
 	// Traceparent is the trace context of the call, "" without one. It is recorded with an attempt.
 	Traceparent string
 	// Consents obtains a person's signature where the store requires one; nil: the caller brings none.

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -202,17 +203,36 @@ func (h *History) PrefixOf(ctx context.Context, index int64) (*History, error) {
 // ReadWindowed reads a whole session into a fold with at most about
 // foldNodesMax nodes, so that a list of all runs needs little memory.
 func (r *Reader) ReadWindowed(ctx context.Context, s id.Session) (*runs.Fold, manifest.Verdict, error) {
-	h := r.NewHistory(s)
-	v, err := r.source.Read(ctx, ports.ReadRequest{Log: h.Log}, func(manifest.Head) ports.Visitor {
-		h.Fold = runs.NewFold()
-		return &windowedFold{h.Fold, foldNodesMax}
-	})
-	if err == nil && h.Fold.Missed() {
+	return readWindowed(ctx, r, s, func() func(event.Event) { return func(event.Event) {} })
+}
+
+// ReadEach is ReadWindowed that also passes each event to what begin returns. If
+// the log has to be read again, begin is called again. A log that lost its tail
+// is reported as by ReadSaved.
+func ReadEach(ctx context.Context, r *Reader, s id.Session, begin func() func(event.Event)) (*runs.Fold,
+	manifest.Verdict, error) {
+	claimed, _ := r.Brief(ctx, s, r.HeadKey(ctx))
+	fold, v, err := readWindowed(ctx, r, s, begin)
+	return fold, LostTail(manifest.SessionEvents(s), v, claimed.Head), err
+}
+
+// readWindowed is ReadEach, without the check of the log's tail.
+func readWindowed(ctx context.Context, r *Reader, s id.Session, begin func() func(event.Event)) (*runs.Fold,
+	manifest.Verdict, error) {
+	fold := runs.NewFold()
+	read := func(nodesMax int) (manifest.Verdict, error) {
+		return r.source.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, func(manifest.Head) ports.Visitor {
+			fold = runs.NewFold()
+			return &windowedFold{fold, nodesMax, begin()}
+		})
+	}
+	v, err := read(foldNodesMax)
+	if err == nil && fold.Missed() {
 		// An event refers to a dropped node. That is rare; the log is read
 		// again without a window.
-		v, err = h.readAll(ctx)
+		v, err = read(math.MaxInt)
 	}
-	return h.Fold, v, err
+	return fold, v, err
 }
 
 // windowedFold is a fold that is reduced to a window whenever it has too many
@@ -221,6 +241,7 @@ type windowedFold struct {
 	*runs.Fold
 	// nodesMax is the number of nodes at which a window is taken.
 	nodesMax int
+	each     func(event.Event)
 }
 
 // Visit implements ports.Visitor. It takes a window when the number of nodes
@@ -228,6 +249,9 @@ type windowedFold struct {
 func (w *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	if err := w.Fold.Visit(seg, head); err != nil {
 		return err
+	}
+	for _, e := range seg.Events {
+		w.each(e)
 	}
 	if nodeCount(w.Fold) <= w.nodesMax {
 		return nil

@@ -16,7 +16,7 @@ type Selection struct {
 	Status   []runs.Status
 	Workflow string // the whole id
 	Title    string // a part of the title, in any case
-	Branch   string // the whole name
+	Branch   string // the whole name of any branch on which the session was recorded
 	Label    string // of a current annotation
 	// Text is a part of the title, the goal, the workflow's id or the latest notes, in any case.
 	Text    string

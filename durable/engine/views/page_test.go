@@ -116,7 +116,7 @@ func TestSelectFiltersBeforeItCounts(t *testing.T) {
 func TestSelectByEachFilter(t *testing.T) {
 	t.Parallel()
 	l := rows(3)
-	l.Runs[0].Title, l.Runs[0].Branch, l.Runs[0].CommandFailed = "Fix the Parser", "main", true
+	l.Runs[0].Title, l.Runs[0].searched.branches, l.Runs[0].CommandFailed = "Fix the Parser", []string{"old", "main"}, true
 	l.Runs[1].WorkflowID, l.Runs[1].Goal, l.Runs[1].searched.labels = "team.flow", "ship it", map[string]int64{"good": 1}
 	l.Runs[2].searched.notes = "A Parser of dates"
 	for name, c := range map[string]struct {
@@ -127,6 +127,7 @@ func TestSelectByEachFilter(t *testing.T) {
 		"workflow":       {Selection{Workflow: "team.flow"}, []int{1}},
 		"title":          {Selection{Title: "parser"}, []int{0}},
 		"branch":         {Selection{Branch: "main"}, []int{0}},
+		"earlier branch": {Selection{Branch: "old"}, []int{0}},
 		"label":          {Selection{Label: "good"}, []int{1}},
 		"text":           {Selection{Text: "PARSER"}, []int{0, 2}},
 		"text of a goal": {Selection{Text: "ship"}, []int{1}},

@@ -131,7 +131,7 @@ func (o *Views) runs(ctx context.Context, text bool) (RunList, error) {
 					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
-			row.Branch = fold.Observations["git_branch"].Value
+			row.Branch, row.searched.branches = fold.Observations["git_branch"].Value, fold.Observed("git_branch")
 			sums := tally.Of(runID)
 			row.Annotations = countsOf(sums, tallyErr == nil && whole)
 			if text {
@@ -150,12 +150,15 @@ func (o *Views) runs(ctx context.Context, text bool) (RunList, error) {
 		out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
 			Message: "the name of its directory is not a session id, and it was not read"})
 	}
-	slices.SortStableFunc(out.Runs, func(a, b RunSummary) int {
-		return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs),
-			cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
-			cmp.Compare(a.RunID.String(), b.RunID.String()))
-	})
+	slices.SortStableFunc(out.Runs, latestFirst)
 	return out, nil
+}
+
+// latestFirst is the order of a RunList.
+func latestFirst(a, b RunSummary) int {
+	return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs),
+		cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
+		cmp.Compare(a.RunID.String(), b.RunID.String()))
 }
 
 // lastFindingMessage is the message of the last finding: the one at which the

@@ -35,8 +35,9 @@ type Excluded struct {
 
 // searched is what filters compare of a run and its row does not show.
 type searched struct {
-	labels map[string]int64
-	notes  string // the latest on the path to the preferred tip
+	labels   map[string]int64
+	branches []string // all on which the session was recorded
+	notes    string   // the latest on the path to the preferred tip
 }
 
 // SelectRuns returns the page of a store's runs that a selection takes; see Views.Runs.
@@ -58,7 +59,7 @@ func (s Selection) missed(row RunSummary) (out []Filter) {
 		{ByStatus, len(s.Status) > 0, func() bool { return s.hasStatus(row) }},
 		{ByWorkflow, s.Workflow != "", func() bool { return row.WorkflowID == s.Workflow }},
 		{ByTitle, s.Title != "", func() bool { return contains(row.Title, s.Title) }},
-		{ByBranch, s.Branch != "", func() bool { return row.Branch == s.Branch }},
+		{ByBranch, s.Branch != "", func() bool { return slices.Contains(row.searched.branches, s.Branch) }},
 		{ByLabel, s.Label != "", func() bool { return row.searched.labels[s.Label] > 0 }},
 		{ByText, s.Text != "", func() bool {
 			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, row.searched.notes},

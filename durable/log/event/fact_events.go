@@ -47,6 +47,7 @@ type EvidenceRef struct {
 type GapRecorded struct {
 	EvidenceRefs []EvidenceRef   `json:"evidenceRefs,omitzero"`
 	GapID        id.Gap          `json:"gapId"`
+	Loop         reason.LoopFact `json:"loop,omitzero"`    // additive
 	Pointer      *reason.Pointer `json:"pointer,omitzero"` // additive
 	Reason       reason.Code     `json:"reason"`
 	Resolution   Resolution      `json:"resolution"`
@@ -72,7 +73,7 @@ func (g GapRecorded) Check(Scope) error {
 	if err == nil && g.Pointer != nil {
 		err = g.Pointer.Check()
 	}
-	err = cmp.Or(err, g.Resolution.check(g.GapID))
+	err = cmp.Or(err, g.Loop.Check(), g.Resolution.check(g.GapID))
 	for _, ref := range g.EvidenceRefs {
 		err = cmp.Or(err, ref.check())
 	}

@@ -174,19 +174,3 @@ func changesOf(p event.Preferences) []event.PreferenceChange {
 	return []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)},
 		{Key: "riskPolicy", Value: string(p.RiskPolicy)}}
 }
-
-// observe appends the observations that pass their checks. Repeated ones are dropped too,
-// since events of equal dedupeKey would collide.
-func (s *segment) observe(all []event.ObservationRecorded) (dropped int) {
-	seen := map[string]bool{}
-	for _, o := range all {
-		key := o.DedupeKey(s.owner, event.Scope{})
-		if o.Check(event.Scope{}) != nil || seen[key] {
-			dropped++
-			continue
-		}
-		seen[key] = true
-		s.engine(event.Scope{}, o)
-	}
-	return dropped
-}

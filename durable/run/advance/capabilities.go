@@ -36,7 +36,7 @@ func (q *requirements) sideArtifacts() {
 	// All invalid artifacts are reported, so that one further attempt can correct them.
 	for _, a := range q.fromAttempt(DivergenceKind) {
 		if _, err := divergence(a, id.Divergence{}); err != nil {
-			q.lacks(reason.InvalidOutput, reason.OutputContract(DivergenceKind), fix,
+			q.invalid(DivergenceKind, reason.OutputContract(DivergenceKind), fix,
 				"The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.",
 				DivergenceKind, err)
 		}
@@ -48,7 +48,7 @@ func (q *requirements) sideArtifacts() {
 	pack := capabilityPack(q.workflow)
 	for _, a := range q.fromAttempt(CapabilityKind) {
 		if wrong := pack.Check(a); len(wrong) > 0 {
-			q.lacks(reason.InvalidOutput, reason.OutputContract(capabilityRef), fix, "The %s is not one: %s.",
+			q.invalid(CapabilityKind, reason.OutputContract(capabilityRef), fix, "The %s is not one: %s.",
 				CapabilityKind, contract.JoinMismatches(wrong))
 		}
 	}
@@ -194,7 +194,7 @@ func (d *attempt) note(all []reason.Unmet, leaves bool) {
 	for _, u := range all {
 		_, observed := d.seen[u.Pointer.Capability]
 		if !d.open(u.Code, u.Pointer) && (observed || leaves && u.Code == reason.CapabilityUnknown) {
-			d.gap(event.Info, u.Code, u.Pointer, u.Message, nil)
+			d.gap(event.Info, u, nil)
 		}
 	}
 }

@@ -234,22 +234,24 @@ func (d *attempt) block(q *requirements) {
 	}
 	for _, b := range report.Blockers {
 		// A repeated refusal for the same reason adds no second gap.
-		if code := codeOf(q.found, b); !d.open(code, b.Pointer) {
-			d.gap(severity, code, b.Pointer, b.Message, nil)
+		if u := behind(q.found, b); !d.open(u.Code, u.Pointer) {
+			u.Message = b.Message
+			d.gap(severity, u, nil)
 		}
 	}
 	d.note(q.preferred(), false)
 	d.preferences()
 	d.outputs()
+	d.observe()
 }
 
-// codeOf returns the reason code behind a blocker; several reasons share a blocker code.
-func codeOf(all []reason.Unmet, b reason.Blocker) reason.Code {
+// behind returns the unmet requirement behind a blocker; several reasons share a blocker code.
+func behind(all []reason.Unmet, b reason.Blocker) reason.Unmet {
 	i := slices.IndexFunc(all, func(u reason.Unmet) bool {
 		return u.Code.Blocker() == b.Code &&
 			u.Pointer == b.Pointer
 	})
-	return all[i].Code
+	return all[i]
 }
 
 // advance records an accepted attempt: the completed step, the conditions disclosed instead
@@ -284,5 +286,6 @@ func (d *attempt) advance(walked interpreter.Result, q *requirements) error {
 	d.seg.engine(event.Scope{RunID: d.f.Run}, event.EdgeCreated{EdgeKind: event.AckedStepEdge,
 		FromNodeID: d.f.Node, ToNodeID: child, Cause: event.Cause{EventID: recorded.ID, Kind: cause}})
 	d.outputs()
+	d.observe()
 	return nil
 }

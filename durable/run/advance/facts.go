@@ -54,6 +54,8 @@ type Facts struct {
 	// Performers are the accounts that handed in the current outputs, without any output those that made
 	// the attempts; empty where no rule excludes them.
 	Performers []config.Account
+	// Observed returns the values that the session's log has for the key of an observation.
+	Observed func(key string) []string
 	// People are those of the settings in force, nil for decisions that are made again: the record of
 	// each approval says what its person held then.
 	People *config.People
@@ -101,6 +103,9 @@ type Attempt struct {
 	Earlier bool
 	// Account is that of the process that makes the attempt, or the recorded one.
 	Account config.Account
+	// Observations are what the process sees of its workspace. Those of branch and commit that the log does not
+	// have are recorded.
+	Observations []event.ObservationRecorded
 	// Traceparent is the trace context of the call, "" without one.
 	Traceparent string
 }

@@ -51,14 +51,14 @@ func (q *requirements) host(pendingMs, nowMs int64) {
 	due, delays := host.DueAt(*q.step.Host, pendingMs, q.vars)
 	switch {
 	case err != nil:
-		q.lacks(reason.InvalidOutput, at, fix, "The %s of step %q is not one: %v", host.Kind, q.step.StepID, err)
+		q.invalid(host.Kind, at, fix, "The %s of step %q is not one: %v", host.Kind, q.step.StepID, err)
 	case r.TypeID != q.step.Host.TypeID || r.StepInstanceKey != q.state.PendingStep().Key():
-		q.lacks(reason.InvalidOutput, at, fix, "The %s of step %q is of another step.", host.Kind, q.step.StepID)
+		q.invalid(host.Kind, at, fix, "The %s of step %q is of another step.", host.Kind, q.step.StepID)
 	case !r.OK():
-		q.lacks(reason.InvalidOutput, at, "The host ends the run as failed.", "Step %q failed (%s): %s", q.step.StepID, r.Error.Code,
+		q.invalid(host.Kind, at, "The host ends the run as failed.", "Step %q failed (%s): %s", q.step.StepID, r.Error.Code,
 			r.Error.Message)
 	case delays && nowMs < due && len(q.fromAttempt(host.Kind)) > 0:
-		q.lacks(reason.InvalidOutput, at, fix, "The delay of step %q lasts until %s, and the attempt was made before.",
+		q.invalid(host.Kind, at, fix, "The delay of step %q lasts until %s, and the attempt was made before.",
 			q.step.StepID, event.TimeText(due))
 	}
 }

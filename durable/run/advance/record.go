@@ -136,7 +136,7 @@ func (d *attempt) disclose(all []reason.Unmet) {
 		if recorded || slices.ContainsFunc(all[:i], u.Same) {
 			continue
 		}
-		d.gap(event.Critical, u.Code, u.Pointer, u.Message, nil)
+		d.gap(event.Critical, u, nil)
 	}
 }
 
@@ -151,7 +151,8 @@ func (d *attempt) resolve(raised []reason.Unmet) {
 		}
 		again := slices.ContainsFunc(raised, func(u reason.Unmet) bool { return g.same(u.Code, u.Pointer) })
 		if !again {
-			d.gap(event.Info, g.Reason, pointerOr(g.Pointer, d.step), "Resolved: the step was accepted.", &g.ID)
+			d.gap(event.Info, reason.Unmet{Code: g.Reason, Pointer: pointerOr(g.Pointer, d.step),
+				Message: "Resolved: the step was accepted."}, &g.ID)
 		}
 	}
 }
@@ -165,24 +166,44 @@ func pointerOr(p *reason.Pointer, s compile.Step) reason.Pointer {
 }
 
 // gap appends a gap of the attempt, with the next derived id.
-func (d *attempt) gap(s event.Severity, code reason.Code, at reason.Pointer, summary string, resolves *id.Gap) {
-	d.seg.gap(d.at, d.origin.Gap(d.gapsNew), s, reason.Unmet{Code: code, Pointer: at, Message: summary}, resolves,
-		d.evidence(at)...)
+func (d *attempt) gap(s event.Severity, u reason.Unmet, resolves *id.Gap) {
+	d.seg.gap(d.at, d.origin.Gap(d.gapsNew), s, u, resolves, d.evidence(u)...)
 	d.gapsNew++
 }
 
-// evidence refers to the observation of this attempt that shows a gap about a capability.
-func (d *attempt) evidence(at reason.Pointer) []event.EvidenceRef {
-	if seen, ok := d.seen[at.Capability]; ok && at.Kind == reason.AtCapability && !d.a.Earlier {
+// evidence refers to what shows a gap: the observation of this attempt about a capability, the outputs of this
+// attempt with the kind of u, or the current outputs of that kind if it sends none.
+func (d *attempt) evidence(u reason.Unmet) []event.EvidenceRef {
+	if d.a.Earlier {
+		return nil
+	}
+	if seen, ok := d.seen[u.Pointer.Capability]; ok && u.Pointer.Kind == reason.AtCapability {
 		return []event.EvidenceRef{{Kind: "event", EventID: &seen}}
 	}
-	return nil
+	var out []event.EvidenceRef
+	shows := func(p event.OutputPayload) bool {
+		return u.Kind != "" && (p.ArtifactKind == u.Kind || p.PayloadKind == event.Notes && u.Kind == reason.NotesRef)
+	}
+	add := func(o id.Output) { out = append(out, event.EvidenceRef{Kind: "output", OutputID: &o}) }
+	for n, o := range d.sent() {
+		if shows(o.payload) {
+			add(d.origin.Output(n))
+		}
+	}
+	if out == nil {
+		for _, o := range d.f.Outputs {
+			if shows(o.Payload) {
+				add(o.ID)
+			}
+		}
+	}
+	return out[max(0, len(out)-limits.EvidenceRefsMax):]
 }
 
 // gap appends a gap record: an open one, or one that resolves another.
 func (s *segment) gap(at event.Scope, gapID id.Gap, severity event.Severity, u reason.Unmet, resolves *id.Gap,
 	evidence ...event.EvidenceRef) {
-	g := event.GapRecorded{EvidenceRefs: evidence, GapID: gapID, Pointer: &u.Pointer, Reason: u.Code, Severity: severity,
+	g := event.GapRecorded{EvidenceRefs: evidence, GapID: gapID, Loop: u.Loop, Pointer: &u.Pointer, Reason: u.Code, Severity: severity,
 		Summary: reason.Clip(u.Message, limits.SummaryBytesMax), Resolution: event.Resolution{Kind: event.Unresolved}}
 	if resolves != nil {
 		g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: resolves}
@@ -204,36 +225,60 @@ func notesPayload(notes string) event.OutputPayload {
 	return event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: reason.Truncate(notes, limits.NotesBytesMax)}
 }
 
-// outputs appends the recap, then the artifacts sorted by (sha256, contentType), including
-// the engine's own: the whole text of long notes, and a warning about the attempt's
-// preferences. Each names the earlier output that it
-// supersedes.
-func (d *attempt) outputs() {
-	n := 0
-	add := func(ch event.OutputChannel, p event.OutputPayload, by event.Actor) {
-		d.seg.add(d.at, by, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: p,
-			SupersedesOutputID: d.supersede(p)})
-		n++
-	}
-	if notes := d.a.Request.Notes; notes != "" {
-		add(event.Recap, notesPayload(notes), d.seg.actor)
-	}
-	sent := d.seg.artifacts(d.a.Request.Artifacts)
-	all := slices.Clone(sent)
-	if w, ok := exceeds(d.w, d.prefs); ok && len(d.a.Request.Preferences) > 0 {
-		all = append(all, d.seg.artifacts([]Artifact{w})...)
-	}
-	if whole, ok := d.seg.wholeNotes(d.a.Request); ok {
-		all = append(all, whole)
-	}
-	slices.SortFunc(all, stored)
-	for _, p := range slices.Compact(all) {
+// sentOutput is an output of the attempt, and the actor of its event.
+type sentOutput struct {
+	payload event.OutputPayload
+	by      event.Actor
+}
+
+// sent returns the outputs of the attempt in the order in which they are recorded: those of the request, with
+// the engine's warning about its preferences among the artifacts.
+func (d *attempt) sent() []sentOutput {
+	var out []sentOutput
+	for _, p := range d.a.Request.Payloads() {
 		by := d.seg.actor
 		// The engine is the actor of what it adds, and of what a performer observed.
-		if !slices.Contains(sent, p) || d.a.Performed && IsObserved(p.ArtifactKind) {
+		if p.IsFullNotes() || d.a.Performed && IsObserved(p.ArtifactKind) {
 			by = engine
 		}
-		add(event.Artifact, p, by)
+		out = append(out, sentOutput{p, by})
+	}
+	has := func(p event.OutputPayload) bool {
+		return slices.ContainsFunc(out, func(o sentOutput) bool { return o.payload == p })
+	}
+	if w, ok := d.exceeds(); ok && !has(w.Payload()) {
+		out = append(out, sentOutput{w.Payload(), engine})
+		slices.SortFunc(out, func(a, b sentOutput) int {
+			if notes := event.Notes; a.payload.PayloadKind == notes || b.payload.PayloadKind == notes {
+				return cmp.Compare(b.payload.PayloadKind, a.payload.PayloadKind) // the recap precedes them
+			}
+			return stored(a.payload, b.payload)
+		})
+	}
+	return out
+}
+
+// exceeds returns the warning about preferences that the attempt sets above the workflow's recommendation.
+func (d *attempt) exceeds() (Artifact, bool) {
+	w, ok := exceeds(d.w, d.prefs)
+	return w, ok && len(d.a.Request.Preferences) > 0
+}
+
+// outputs appends the outputs of the attempt, each with the earlier output that it supersedes, and adds
+// their bytes to the plan.
+func (d *attempt) outputs() {
+	d.seg.artifacts(d.a.Request.Artifacts)
+	if w, ok := d.exceeds(); ok {
+		d.seg.artifacts([]Artifact{w})
+	}
+	d.seg.wholeNotes(d.a.Request)
+	for n, o := range d.sent() {
+		ch := event.Artifact
+		if o.payload.PayloadKind == event.Notes {
+			ch = event.Recap
+		}
+		d.seg.add(d.at, o.by, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: o.payload,
+			SupersedesOutputID: d.supersede(o.payload)})
 	}
 }
 
@@ -249,14 +294,11 @@ func (s *segment) artifacts(all []Artifact) []event.OutputPayload {
 	return out
 }
 
-// wholeNotes adds the whole text of long notes to the plan and returns the reference to it,
-// false if the recap holds all of them.
-func (s *segment) wholeNotes(r Request) (event.OutputPayload, bool) {
-	p, ok := r.wholeNotes()
-	if ok {
+// wholeNotes adds the whole text of long notes to the plan.
+func (s *segment) wholeNotes(r Request) {
+	if _, ok := r.wholeNotes(); ok {
 		s.object(manifest.Artifact, []byte(r.Notes))
 	}
-	return p, ok
 }
 
 // stored is the order of outputs of one operation (docs/design.md#event-order). It is 0 for

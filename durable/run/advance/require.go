@@ -57,6 +57,12 @@ func (q *requirements) lacks(code reason.Code, at reason.Pointer, fix, format st
 	q.found = append(q.found, reason.Unmet{Code: code, Pointer: at, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
+// invalid records one requirement that outputs of a kind do not meet, as in reason.Unmet.
+func (q *requirements) invalid(kind string, at reason.Pointer, fix, format string, args ...any) {
+	q.found = append(q.found, reason.Unmet{Code: reason.InvalidOutput, Pointer: at, Kind: kind, Message: fmt.Sprintf(format, args...),
+		Fix: fix})
+}
+
 // artifacts returns the JSON artifacts of a kind, oldest first; "" means all kinds.
 func (q *requirements) artifacts(kind string) []canon.Value {
 	var out []canon.Value
@@ -100,18 +106,18 @@ func (q *requirements) criteria() {
 	if len(failures) == 0 {
 		return
 	}
-	// Missing notes and unsuitable notes have different codes.
-	code := reason.InvalidOutput
-	if q.notes == "" {
-		code = reason.MissingOutput
-	}
 	var messages []string
 	for _, f := range failures {
 		messages = append(messages, f.Message)
 	}
-	q.lacks(code, reason.OutputContract(reason.CriteriaRef),
-		"Write notes that meet each of them and send them with a new attempt.",
-		"The notes do not meet the step's criteria: %s", strings.Join(messages, "; "))
+	// Missing notes and unsuitable notes have different codes.
+	u := reason.Unmet{Code: reason.InvalidOutput, Kind: reason.NotesRef}
+	if q.notes == "" {
+		u = reason.Unmet{Code: reason.MissingOutput}
+	}
+	u.Pointer, u.Message = reason.OutputContract(reason.CriteriaRef), "The notes do not meet the step's criteria: "+strings.Join(messages, "; ")
+	u.Fix = "Write notes that meet each of them and send them with a new attempt."
+	q.found = append(q.found, u)
 }
 
 // action requires the result of a command step: of the same argv, and successful.
@@ -131,13 +137,13 @@ func (q *requirements) action() {
 	r, err := command.Decode(results[len(results)-1])
 	switch {
 	case err != nil:
-		q.lacks(reason.InvalidOutput, at, again, "The %s of step %q is not one: %v", command.Kind, q.step.StepID, err)
+		q.invalid(command.Kind, at, again, "The %s of step %q is not one: %v", command.Kind, q.step.StepID, err)
 	// A result of another workflow version, or of another step.
 	case r.ArgvDigest != command.ArgvDigest(*q.step.Action):
-		q.lacks(reason.InvalidOutput, at, again, "The %s of step %q is of another command.", command.Kind,
+		q.invalid(command.Kind, at, again, "The %s of step %q is of another command.", command.Kind,
 			q.step.StepID)
 	case !r.OK():
-		q.lacks(reason.InvalidOutput, at, again, "The command of step %q %s.", q.step.StepID, r.Outcome())
+		q.invalid(command.Kind, at, again, "The command of step %q %s.", q.step.StepID, r.Outcome())
 	default:
 		q.commandOutputs(r)
 	}
@@ -150,7 +156,7 @@ func (q *requirements) commandOutputs(r command.Result) {
 		if _, has := slices.BinarySearch(q.given, key); has {
 			continue
 		}
-		q.lacks(reason.InvalidOutput, reason.ContextKey(key),
+		q.invalid(command.Kind, reason.ContextKey(key),
 			fmt.Sprintf("Fix the cause and let 'waybill run --run ID' perform the step again, or send the value as "+
 				"context: {%q: VALUE}, or --set %s=VALUE. The command does not run again then.", key, key),
 			"The command of step %q succeeded, but %s is not set: %s.", q.step.StepID, key, r.WhyUnset(key))

@@ -39,7 +39,7 @@ func (q *requirements) check(c source.Check, results []check.Result) {
 	at := reason.WorkflowStep(q.step.StepID)
 	r, ok := check.Of(c.ID, results)
 	if !ok {
-		q.lacks(reason.InvalidOutput, at,
+		q.invalid(check.Kind, at,
 			"Hand the step in where a person trusted the workflow, or let 'waybill run --run ID' perform it.",
 			"Check %q of step %q has no result of this attempt.", c.ID, q.step.StepID)
 		q.found[len(q.found)-1].Check = &reason.CheckFact{ID: c.ID}
@@ -56,6 +56,6 @@ func (q *requirements) check(c source.Check, results []check.Result) {
 	case len(r.Changed) > 0:
 		fix = "Put the file back, or let a person look at the change and trust the workflow again with 'waybill trust'."
 	}
-	q.lacks(reason.InvalidOutput, at, fix, "Check %q of step %q %s.", c.ID, q.step.StepID, why)
+	q.invalid(check.Kind, at, fix, "Check %q of step %q %s.", c.ID, q.step.StepID, why)
 	q.found[len(q.found)-1].Check = r.Fact()
 }

@@ -34,7 +34,7 @@ func (q *requirements) contract() {
 	}
 	for _, a := range sent {
 		if wrong := pack.Check(a); len(wrong) > 0 {
-			q.lacks(reason.InvalidOutput, at, showExample(pack.Example), "The %s does not satisfy %s: %s.",
+			q.invalid(pack.ArtifactKind, at, showExample(pack.Example), "The %s does not satisfy %s: %s.",
 				pack.ArtifactKind, c.ContractRef, contract.JoinMismatches(wrong))
 			return
 		}
@@ -78,9 +78,9 @@ func (q *requirements) assessments() {
 	switch {
 	// Consequences are reported only for valid assessments.
 	case len(wrong) > 0:
-		q.lacks(reason.InvalidOutput, at, showExample(example), "%s", strings.Join(wrong, "; "))
+		q.invalid(contract.AssessmentKind, at, showExample(example), "%s", strings.Join(wrong, "; "))
 	case len(stay) > 0:
-		q.lacks(reason.InvalidOutput, at,
+		q.invalid(contract.AssessmentKind, at,
 			"Do what the message asks for, then send the assessment again with the new levels.", "%s",
 			strings.Join(stay, "; "))
 	}

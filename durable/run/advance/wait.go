@@ -80,11 +80,11 @@ func (q *requirements) wait(pendingMs, nowMs int64) {
 	o, err := wait.Decode(all[len(all)-1])
 	switch {
 	case err != nil:
-		q.lacks(reason.InvalidOutput, at, fix, "The %s of step %q is not one: %v", wait.Kind, q.step.StepID, err)
+		q.invalid(wait.Kind, at, fix, "The %s of step %q is not one: %v", wait.Kind, q.step.StepID, err)
 	case o.StepInstanceKey != q.state.PendingStep().Key() || o.DueAtMs != due:
-		q.lacks(reason.InvalidOutput, at, fix, "The %s of step %q is of another wait.", wait.Kind, q.step.StepID)
+		q.invalid(wait.Kind, at, fix, "The %s of step %q is of another wait.", wait.Kind, q.step.StepID)
 	case nowMs < due && len(q.fromAttempt(wait.Kind)) > 0:
-		q.lacks(reason.InvalidOutput, at, fix, "Step %q waits until %s, and the attempt was made before.", q.step.StepID,
+		q.invalid(wait.Kind, at, fix, "Step %q waits until %s, and the attempt was made before.", q.step.StepID,
 			event.TimeText(due))
 	}
 }

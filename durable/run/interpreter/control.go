@@ -39,7 +39,7 @@ func (k *walker) applyDecisions() {
 				continue
 			}
 			if before, twice := decisions[loop.LoopID]; twice && before != decision {
-				k.addUnmet(contradiction(loop))
+				k.addUnmet(contradiction(loop, k.frames[i].Iteration))
 				decision = "" // contradictory: the order of artifacts does not decide
 			}
 			k.frames[i].Decision, decisions[loop.LoopID] = decision, decision
@@ -49,8 +49,9 @@ func (k *walker) applyDecisions() {
 }
 
 // contradiction is the unmet condition for contradictory decisions about one loop.
-func contradiction(loop compile.Loop) reason.Unmet {
-	return reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(LoopControlRef),
+func contradiction(loop compile.Loop, iteration int64) reason.Unmet {
+	return reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(LoopControlRef), Loop: factOf(loop, iteration),
+		Kind:    LoopControlKind,
 		Message: fmt.Sprintf("The artifacts decide loop %q both ways: continue and stop.", loop.LoopID),
 		Fix:     "Send one decision: " + loopExample(loop) + `, or "continue".`}
 }
@@ -95,8 +96,8 @@ func (k *walker) addresses(loop compile.Loop, loopID string) bool {
 // decisionMissing is the unmet condition for an iteration without a decision: it names the
 // artifact and shows an example. A loop control artifact that was sent and not accepted is
 // named with the reason.
-func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
-	u := reason.Unmet{Code: reason.MissingOutput, Pointer: reason.OutputContract(LoopControlRef),
+func (k *walker) decisionMissing(loop compile.Loop, iteration int64) reason.Unmet {
+	u := reason.Unmet{Code: reason.MissingOutput, Pointer: reason.OutputContract(LoopControlRef), Loop: factOf(loop, iteration),
 		Message: fmt.Sprintf("Loop %q needs a decision at the end of the iteration, and none was sent.", loop.LoopID),
 		Fix:     "Send an artifact such as " + loopExample(loop) + `; decision is "continue" or "stop".`}
 	for _, a := range k.in.Artifacts {
@@ -105,7 +106,7 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 			continue
 		}
 		// An artifact was sent: report what is wrong with it rather than that it is missing.
-		u.Code = reason.InvalidOutput
+		u.Code, u.Kind = reason.InvalidOutput, LoopControlKind
 		l, _ := a.Get("loopId")
 		pack, _ := k.w.Contract(LoopControlRef)
 		u.Message = fmt.Sprintf("The %s that was sent does not decide loop %q: %s.", LoopControlKind, loop.LoopID,
@@ -131,12 +132,12 @@ func loopExample(loop compile.Loop) string {
 
 // variableMissing is the unmet condition for a variable that is absent at the end of an
 // iteration: treating it as null could end the loop by accident (docs/design.md#loops).
-func variableMissing(loop compile.Loop, missing []string) reason.Unmet {
+func variableMissing(loop compile.Loop, iteration int64, missing []string) reason.Unmet {
 	name := "?"
 	if len(missing) > 0 {
 		name = missing[0]
 	}
-	return reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(name, loop.LoopID),
+	return reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(name, loop.LoopID), Loop: factOf(loop, iteration),
 		Message: fmt.Sprintf("Loop %q is decided by %s, which the context does not hold.", loop.LoopID,
 			strings.Join(missing, ", ")),
 		Fix: fmt.Sprintf("Send it as context: {%q: VALUE}, or --set %s=VALUE.", name, name)}

@@ -56,7 +56,7 @@ func badLength(loop compile.Loop, path string, v canon.Value) reason.Unmet {
 	if loop.Kind == compile.ForEach {
 		want, example = "a list", `["first","second"]`
 	}
-	u := reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(path, loop.LoopID),
+	u := reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(path, loop.LoopID), Loop: factOf(loop, 0),
 		Message: fmt.Sprintf("Loop %q needs %s under context key %q, which is not set.", loop.LoopID, want, path),
 		Fix:     fmt.Sprintf("Send it as context: {%q: %s}, or --set '%s=%s'.", path, example, path, example)}
 	if !v.IsNull() {
@@ -69,7 +69,8 @@ func badLength(loop compile.Loop, path string, v canon.Value) reason.Unmet {
 // tooLong is the unmet condition for a list or count over maxIterations when the loop is entered.
 // A new value in the context replaces the one that was refused.
 func tooLong(loop compile.Loop, path string, n int64) reason.Unmet {
-	u := reason.Unmet{Code: reason.InvalidOutput, Pointer: contextPointer(path, loop.LoopID)}
+	u := reason.Unmet{Code: reason.InvalidOutput, Pointer: contextPointer(path, loop.LoopID), Loop: factOf(loop, 0)}
+	u.Loop.Length = n
 	most := loop.MaxIterations
 	numbers := fmt.Sprintf("(loopId=%s, length=%d, maxIterations=%d)", loop.LoopID, n, most)
 	instead := fmt.Sprintf("; with autonomy full_auto_never_stop the loop runs for the first %s.", iterations(most))

@@ -72,7 +72,7 @@ func (k *walker) endIteration() int {
 	loop, _ := k.w.Loop(top.LoopID)
 	again := false
 	if k.turns++; k.turns > limits.LoopIterationsPerAdvanceMax {
-		k.addUnmet(tooManySkipped(loop))
+		k.addUnmet(tooManySkipped(loop, top.Iteration))
 	} else {
 		again = k.repeats(loop, top)
 	}
@@ -115,7 +115,7 @@ func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 	if !d.Decided {
 		missing := c.Missing(vars)
 		// A variable that is absent now is an error, unlike on entry: see variableMissing.
-		k.addUnmet(variableMissing(loop, missing))
+		k.addUnmet(variableMissing(loop, top.Iteration, missing))
 		if !k.stopped {
 			k.addTrace(event.EvaluatedCondition,
 				fmt.Sprintf("Loop %q: whether it goes round again cannot be told, since the context does not hold "+
@@ -132,7 +132,7 @@ func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 func (k *walker) followDecision(loop compile.Loop, top *snapshot.Frame) bool {
 	refs := controlRefs(loop, top.Iteration)
 	if top.Decision == "" {
-		k.addUnmet(k.decisionMissing(loop))
+		k.addUnmet(k.decisionMissing(loop, top.Iteration))
 		if !k.stopped {
 			k.addTrace(event.EvaluatedCondition,
 				fmt.Sprintf("Loop %q: iteration %d brought no decision; it goes round again.", loop.LoopID,
@@ -162,10 +162,15 @@ func within(key string, frames []snapshot.Frame) bool {
 	return strings.HasPrefix(key, here+"::") || strings.HasPrefix(key, here+"/")
 }
 
+// factOf is what an unmet condition states of a loop.
+func factOf(loop compile.Loop, iteration int64) reason.LoopFact {
+	return reason.LoopFact{LoopID: loop.LoopID, Iteration: iteration, MaxIterations: loop.MaxIterations}
+}
+
 // tooManySkipped is the unmet condition for a walk through more than limits.LoopIterationsPerAdvanceMax iterations
 // in which no step runs.
-func tooManySkipped(loop compile.Loop) reason.Unmet {
-	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
+func tooManySkipped(loop compile.Loop, iteration int64) reason.Unmet {
+	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID), Loop: factOf(loop, iteration),
 		Message: fmt.Sprintf("Loop %q went through more than %d iterations of which every step is passed over.",
 			loop.LoopID, limits.LoopIterationsPerAdvanceMax),
 		Fix: "Correct the conditions of its steps for later runs; this run goes on past the loop with autonomy " +
@@ -180,7 +185,7 @@ func tooMany(loop compile.Loop, next int64) reason.Unmet {
 		fix = "Raise maxIterations in the workflow for later runs; this run goes on past the loop with autonomy " +
 			"full_auto_never_stop."
 	}
-	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
+	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID), Loop: factOf(loop, next),
 		Message: fmt.Sprintf("Loop %q would start iteration %d, and its maxIterations is %d (loopId=%s, "+
 			"iteration=%d, maxIterations=%d).",
 			loop.LoopID, next, loop.MaxIterations, loop.LoopID, next, loop.MaxIterations), Fix: fix}

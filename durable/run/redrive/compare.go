@@ -32,7 +32,7 @@ func Compare(recorded manifest.Segment, plan manifest.Plan) *Difference {
 	if len(plan.Events) == 0 {
 		return Refused(recorded, "re-execution records nothing")
 	}
-	replayed, err := manifest.EncodeSegment(plan.Log, imported(recorded.Events, plan.Events))
+	replayed, err := manifest.EncodeSegment(plan.Log, asRecorded(recorded.Events, imported(recorded.Events, plan.Events)))
 	if err != nil {
 		return Refused(recorded, "the re-executed events cannot be encoded: "+err.Error())
 	}

@@ -84,7 +84,7 @@ func observations(events []event.Event) []event.ObservationRecorded {
 // and whose whole text was not, as in logs of older versions: checks of the full notes cannot
 // be repeated.
 func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut bool, err error) {
-	a.Actor, a.AtMs = events[0].Actor, events[0].TimestampMs
+	a.Actor, a.AtMs, a.Observations = events[0].Actor, events[0].TimestampMs, observations(events)
 	if p, ok := events[0].Data.(event.AdvanceRecorded); ok {
 		// The id and the request's digest make the first event of an attempt.
 		a.ID, a.Digest, a.Account = p.AttemptID, p.RequestDigest, config.Account(p.Account)

@@ -47,35 +47,3 @@ func tokens(text string) iter.Seq[string] {
 func tokenByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
-
-// words is a set of tokens.
-type words map[string]bool
-
-// wordsOf returns the set of tokens of a query.
-func wordsOf(text string) words {
-	out := words{}
-	for token := range tokens(text) {
-		out[token] = true
-	}
-	return out
-}
-
-// allIn reports whether every word is a token of at least one of the texts: a whole token,
-// never a part of one. An empty query matches nothing, and no text is scanned for it.
-func (w words) allIn(texts ...string) bool {
-	if len(w) == 0 {
-		return false
-	}
-	found := make(words, len(w))
-	for _, text := range texts {
-		for token := range tokens(text) {
-			if w[token] && !found[token] {
-				found[token] = true
-				if len(found) == len(w) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}

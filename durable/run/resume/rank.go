@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -20,18 +22,44 @@ type Query struct {
 	GitBranch string // branch of the workspace, or a prefix of its name
 }
 
-// Candidate holds the recorded facts about one run, at its preferred tip.
+// Candidate holds the recorded facts about one run.
 type Candidate struct {
 	Session      id.Session
 	Run          id.Run
-	GitHead      string // latest observation of the session; "" if none
-	GitBranch    string
-	Notes        string // current recap at the tip
-	Goal         string // of the run; "" without one
+	Heads        []string // commits on which the session was observed, the latest last
+	Branches     []string
+	Title        string // of the run; "" without one
+	Goal         string
 	WorkflowID   string
 	WorkflowName string
 	LastAtMs     int64 // stored time of the run's last event, ms since 1970
 	LastIndex    int64 // that event's index in its session
+	// Notes are the notes of every node, and of every checkpoint, those that were recorded last first.
+	Notes []Note
+}
+
+// Note is the notes of one node. Which node it is is up to the caller.
+type Note struct {
+	Words      Words // of the query, as Matcher.Words returns them
+	Checkpoint bool
+}
+
+// Part is a part of a run that is searched for words, a closed set.
+type Part string
+
+// The parts.
+const (
+	InTitle      Part = "title"
+	InGoal       Part = "goal"
+	InNotes      Part = "notes"
+	InCheckpoint Part = "checkpoint" // the notes of a checkpoint
+)
+
+// Place is the part of a run with most words of the query. Note is the index of the notes in Candidate.Notes, if the
+// part is notes or a checkpoint.
+type Place struct {
+	Part Part
+	Note int
 }
 
 // Reason is the closed set of reasons for which a run is offered
@@ -59,62 +87,179 @@ func Reasons() []Reason {
 // either identifies the run.
 func tierOf(r Reason) int { return max(1, slices.Index(Reasons(), r)) }
 
-// Ranked is a candidate with every reason that matched, strongest first. Why is never empty;
-// its first element determines the tier.
+// Ranked is a candidate without its texts, with every reason that matched, strongest first. Why is never empty; its
+// first element determines the tier. Place is where the words of the query were found, nil where they were not.
 type Ranked struct {
-	Candidate
-	Why []Reason
+	Session      id.Session
+	Run          id.Run
+	WorkflowID   string
+	WorkflowName string
+	Goal         string
+	LastAtMs     int64
+	LastIndex    int64
+	Why          []Reason
+	Place        *Place
+
+	// byWords is the strongest reason that the words of the query gave.
+	byWords Reason
 }
 
-// Rank sorts candidates: by tier, then latest activity by stored time, then event index, then
-// session id and run id. It drops none. Event indexes are not comparable between sessions, so
-// the time precedes them (docs/design.md#resume-ranking).
-func Rank(q Query, all []Candidate) []Ranked {
-	asked := matcher{Query: q, words: wordsOf(q.Text), exact: strings.TrimSpace(q.Text)}
-	out := make([]Ranked, len(all))
-	for i, c := range all {
-		out[i] = Ranked{c, asked.why(c)}
+// Matcher is a query prepared for comparison with many candidates.
+type Matcher struct {
+	query Query
+	exact string         // the trimmed text, which may be an id
+	index map[string]int // the tokens of the query
+	named named
+}
+
+// NewMatcher prepares a query.
+func NewMatcher(q Query) Matcher {
+	m := Matcher{query: q, exact: strings.TrimSpace(q.Text), index: map[string]int{}}
+	for token := range tokens(q.Text) {
+		if _, ok := m.index[token]; !ok {
+			m.index[token] = len(m.index)
+		}
 	}
-	slices.SortFunc(out, func(a, b Ranked) int {
+	m.named = m.namedIn(q.Text)
+	return m
+}
+
+// HasWords reports that the query has words: without any, no text is compared.
+func (m Matcher) HasWords() bool { return len(m.index) > 0 }
+
+// LacksWords reports that words of the query are in no text of a candidate.
+func (m Matcher) LacksWords(c Candidate) bool { return m.HasWords() && !m.hasAll(m.texts(c)) }
+
+// texts returns the words of the query that the texts of a run have together.
+func (m Matcher) texts(c Candidate) Words {
+	out := m.Words(c.Title).Or(m.Words(c.Goal))
+	for _, n := range c.Notes {
+		out = out.Or(n.Words)
+	}
+	return out
+}
+
+// Match returns a candidate with its reasons, at least RecencyFallback.
+func (m Matcher) Match(c Candidate) Ranked {
+	r := Ranked{Session: c.Session, Run: c.Run, WorkflowID: c.WorkflowID, WorkflowName: c.WorkflowName, Goal: c.Goal,
+		LastAtMs: c.LastAtMs, LastIndex: c.LastIndex}
+	add := func(observed, byWords bool, reason Reason) {
+		if observed || byWords {
+			r.Why = append(r.Why, reason)
+		}
+		if byWords && r.byWords == "" {
+			r.byWords = reason
+		}
+	}
+	q, texts := m.query, m.texts(c)
+	workflow := m.Words(c.WorkflowID).Or(m.Words(c.WorkflowName))
+	head, words := m.named.commit(c.Heads)
+	branch, certain, ofBranch := m.named.branch(c.Branches)
+	if branch {
+		// "main" may be a word like any other: it names the branch if the run has all other words.
+		branch = certain || m.hasAll(words.Or(ofBranch).Or(texts).Or(workflow))
+		words = words.Or(ofBranch)
+	}
+	add(c.Session == q.Session || c.Session.String() == m.exact, false, MatchedSessionID)
+	add(c.Run == q.Run || c.Run.String() == m.exact, false, MatchedRunID)
+	add(q.GitHead != "" && slices.Contains(c.Heads, q.GitHead), head, MatchedHeadSHA)
+	begins := func(b string) bool { return strings.HasPrefix(b, q.GitBranch) }
+	add(q.GitBranch != "" && slices.ContainsFunc(c.Branches, begins), branch, MatchedBranch)
+	add(false, m.hasAll(texts), MatchedNotes)
+	add(false, m.hasAll(workflow), MatchedWorkflowID)
+	if r.Why == nil {
+		r.Why = []Reason{RecencyFallback}
+	}
+	if m.hasAll(texts) || (head || branch) && m.hasAll(words.Or(texts)) {
+		r.Place = m.place(c)
+	}
+	return r
+}
+
+// place returns the part with most words of the query; of several the notes that were recorded last, else the goal.
+func (m Matcher) place(c Candidate) *Place {
+	most, out := 0, (*Place)(nil)
+	better := func(w Words, p Place) {
+		if n := w.Len(); n > most {
+			most, out = n, &p
+		}
+	}
+	for i, n := range c.Notes {
+		part := InNotes
+		if n.Checkpoint {
+			part = InCheckpoint
+		}
+		better(n.Words, Place{part, i})
+	}
+	better(m.Words(c.Goal), Place{Part: InGoal})
+	better(m.Words(c.Title), Place{Part: InTitle})
+	return out
+}
+
+// Sort sorts runs: by tier; in a tier by what the words of the query say beside it, so that of many runs of the
+// checked-out commit those with the words come first; then latest activity by stored time, then event index, then session
+// id and run id. Event indexes are not comparable between sessions, so the time precedes them
+// (docs/design.md#resume-ranking).
+//
+// If the words match none of the runs that are shown, the last of those is the best run that they match: the
+// runs of a commit may be many.
+func Sort(all []Ranked) {
+	slices.SortFunc(all, func(a, b Ranked) int {
 		return cmp.Or(
 			cmp.Compare(tierOf(a.Why[0]), tierOf(b.Why[0])),
+			cmp.Compare(wordsTier(a.byWords), wordsTier(b.byWords)),
 			cmp.Compare(b.LastAtMs, a.LastAtMs),
 			cmp.Compare(b.LastIndex, a.LastIndex),
 			cmp.Compare(a.Session.String(), b.Session.String()),
 			cmp.Compare(a.Run.String(), b.Run.String()))
 	})
-	return out
-}
-
-// matcher is a query prepared for comparison with many candidates.
-type matcher struct {
-	Query
-	words words
-	exact string // the trimmed text, which may be an id
-}
-
-// why returns the reasons for a candidate, at least RecencyFallback.
-func (m matcher) why(c Candidate) []Reason {
-	var out []Reason
-	add := func(matched bool, r Reason) {
-		if matched {
-			out = append(out, r)
+	hasWords := func(r Ranked) bool { return r.byWords != "" }
+	if last := limits.ResumeCandidatesMax - 1; !slices.ContainsFunc(all[:min(len(all), last+1)], hasWords) {
+		if best := slices.IndexFunc(all, hasWords); best > last {
+			r := all[best]
+			copy(all[last+1:best+1], all[last:best])
+			all[last] = r
 		}
 	}
-	add(c.Session == m.Session || c.Session.String() == m.exact, MatchedSessionID)
-	add(c.Run == m.Run || c.Run.String() == m.exact, MatchedRunID)
-	add(m.GitHead != "" && c.GitHead == m.GitHead, MatchedHeadSHA)
-	add(m.GitBranch != "" && strings.HasPrefix(c.GitBranch, m.GitBranch), MatchedBranch)
-	add(m.words.allIn(unmarked(c.Notes), c.Goal), MatchedNotes)
-	add(m.words.allIn(c.WorkflowID, c.WorkflowName), MatchedWorkflowID)
-	if out == nil {
-		out = []Reason{RecencyFallback}
-	}
-	return out
 }
 
-// unmarked removes the truncation marker, whose words are not part of the notes.
-func unmarked(notes string) string { return strings.TrimSuffix(notes, limits.TruncationMarker) }
+// wordsTier is the tier of a reason that words gave, behind all of them without one.
+func wordsTier(r Reason) int {
+	if r == "" {
+		return len(Reasons())
+	}
+	return tierOf(r)
+}
 
-// Snippet truncates a recap to the budget of a candidate's display.
+// Snippet truncates notes to the budget of a candidate's display.
 func Snippet(notes string) string { return reason.Truncate(notes, limits.ResumeSnippetBytesMax) }
+
+// SnippetAt is Snippet that begins shortly before the first word of the query, if that is far behind the beginning: at
+// its line, unless that is long.
+func (m Matcher) SnippetAt(notes string) string {
+	at := m.firstIn(notes)
+	if len(notes) <= limits.ResumeSnippetBytesMax || at < limits.ResumeSnippetBytesMax/2 {
+		return Snippet(notes)
+	}
+	from := max(strings.LastIndexByte(notes[:at], '\n')+1, at-limits.ResumeSnippetBytesMax/4)
+	for from < at && !utf8.RuneStart(notes[from]) {
+		from++
+	}
+	return reason.Truncate("… "+notes[from:], limits.ResumeSnippetBytesMax)
+}
+
+// firstIn returns the offset of the first word of a text that the query has, 0 without one.
+func (m Matcher) firstIn(text string) int {
+	for at := 0; at < len(text); {
+		word := text[at:]
+		if end := strings.IndexFunc(word, unicode.IsSpace); end >= 0 {
+			word = word[:end]
+		}
+		if m.Words(word).Len() > 0 {
+			return at
+		}
+		_, space := utf8.DecodeRuneInString(text[at+len(word):])
+		at += len(word) + space
+	}
+	return 0
+}

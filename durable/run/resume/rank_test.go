@@ -3,6 +3,7 @@ package resume_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestRanking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []resume.Candidate
+	var all []facts
 	names := map[string]byte{}
 	for block := range strings.SplitSeq(string(data), "\n\n") {
 		asked, query := false, ""
@@ -39,7 +40,7 @@ func TestRanking(t *testing.T) {
 				all = append(all, c)
 			case "query":
 				asked, query = true, rest
-				for _, r := range resume.Rank(parseQuery(rest, names), all) {
+				for _, r := range rank(parseQuery(rest, names), all) {
 					got = append(got, shown(r, names))
 				}
 			default:
@@ -55,27 +56,57 @@ func TestRanking(t *testing.T) {
 func shown(r resume.Ranked, names map[string]byte) string {
 	for name, n := range names {
 		if r.Run == run(n) {
-			return strings.TrimSpace(fmt.Sprint(name, " ", strings.Trim(fmt.Sprint(r.Why), "[]")))
+			out := fmt.Sprint(name, " ", strings.Trim(fmt.Sprint(r.Why), "[]"))
+			if r.Place != nil {
+				out += " in " + string(r.Place.Part)
+				if r.Place.Note > 0 {
+					out += fmt.Sprint(" ", r.Place.Note)
+				}
+			}
+			return out
 		}
 	}
 	return "?"
 }
 
-// candidate reads "NAME key=value …"; an underscore is a space.
-func candidate(t *testing.T, text string, n byte) (string, resume.Candidate) {
+// facts are those of a candidate with the texts of its notes, the latest first. A text that begins with "checkpoint "
+// is that of one.
+type facts struct {
+	resume.Candidate
+	notes []string
+}
+
+// rank compares candidates with a query as package candidates does.
+func rank(q resume.Query, all []facts) (out []resume.Ranked) {
+	m := resume.NewMatcher(q)
+	for _, f := range all {
+		for _, text := range f.notes {
+			text, checkpoint := strings.CutPrefix(text, "checkpoint ")
+			f.Notes = append(f.Notes, resume.Note{Words: m.Words(text), Checkpoint: checkpoint})
+		}
+		out = append(out, m.Match(f.Candidate))
+	}
+	resume.Sort(out)
+	return out
+}
+
+// candidate reads "NAME key=value …"; a tilde is a space, a bar separates values.
+func candidate(t *testing.T, text string, n byte) (string, facts) {
 	t.Helper()
 	fields := strings.Fields(text)
-	c := resume.Candidate{Session: session(n), Run: run(n)}
+	c := facts{Candidate: resume.Candidate{Session: session(n), Run: run(n)}}
 	for _, f := range fields[1:] {
 		key, value, _ := strings.Cut(f, "=")
 		value = strings.ReplaceAll(value, "~", " ")
 		switch number, _ := strconv.ParseInt(value, 10, 64); key {
 		case "head":
-			c.GitHead = value
+			c.Heads = strings.Split(value, "|")
 		case "branch":
-			c.GitBranch = value
+			c.Branches = strings.Split(value, "|")
 		case "notes":
-			c.Notes = strings.ReplaceAll(value, "<cut>", limits.TruncationMarker)
+			c.notes = strings.Split(strings.ReplaceAll(value, "<cut>", limits.TruncationMarker), "|")
+		case "title":
+			c.Title = value
 		case "goal":
 			c.Goal = value
 		case "id":
@@ -119,18 +150,23 @@ func parseQuery(text string, names map[string]byte) (q resume.Query) {
 // TestRankIsIndependentOfInputOrder: the order is total.
 func TestRankIsIndependentOfInputOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var all []resume.Candidate
+		var all []facts
 		for n := range rapid.IntRange(1, 12).Draw(t, "runs") {
-			all = append(all, resume.Candidate{Session: session(byte(n / 2)), Run: run(byte(n)),
-				GitHead:   rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "head"),
-				GitBranch: rapid.SampledFrom([]string{"", "main", "main-2"}).Draw(t, "branch"),
-				Notes:     rapid.SampledFrom([]string{"", "fix parser", "parser"}).Draw(t, "notes"),
-				LastAtMs:  rapid.Int64Range(0, 2).Draw(t, "at"), LastIndex: rapid.Int64Range(0, 2).Draw(t, "index")})
+			all = append(all, facts{resume.Candidate{Session: session(byte(n / 2)), Run: run(byte(n)),
+				Heads:    []string{rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "head")},
+				Branches: []string{rapid.SampledFrom([]string{"", "main", "main-2"}).Draw(t, "branch")},
+				LastAtMs: rapid.Int64Range(0, 2).Draw(t, "at"), LastIndex: rapid.Int64Range(0, 2).Draw(t, "index")},
+				[]string{rapid.SampledFrom([]string{"", "fix parser", "parser"}).Draw(t, "notes")}})
 		}
 		q := resume.Query{Text: "parser", GitHead: "a", GitBranch: "main"}
-		want := fmt.Sprint(resume.Rank(q, all))
+		order := func(all []facts) (out []string) {
+			for _, r := range rank(q, all) {
+				out = append(out, fmt.Sprint(r.Run, r.Why, r.Place != nil))
+			}
+			return out
+		}
 		shuffled := rapid.Permutation(all).Draw(t, "shuffled")
-		if got := fmt.Sprint(resume.Rank(q, shuffled)); got != want {
+		if got, want := order(shuffled), order(all); !slices.Equal(got, want) {
 			t.Fatalf("%s\nwant\n%s", got, want)
 		}
 	})
@@ -138,14 +174,15 @@ func TestRankIsIndependentOfInputOrder(t *testing.T) {
 
 // TestTiesAreOrderedBySessionID: run ids alone would give the opposite order.
 func TestTiesAreOrderedBySessionID(t *testing.T) {
-	a, b := resume.Candidate{Session: session(1), Run: run(1)}, resume.Candidate{Session: session(2), Run: run(2)}
+	a, b := facts{Candidate: resume.Candidate{Session: session(1), Run: run(1)}},
+		facts{Candidate: resume.Candidate{Session: session(2), Run: run(2)}}
 	if a.Session.String() > b.Session.String() {
 		a.Session, b.Session = b.Session, a.Session
 	}
 	if a.Run.String() < b.Run.String() {
 		a.Run, b.Run = b.Run, a.Run
 	}
-	if got := resume.Rank(resume.Query{}, []resume.Candidate{b, a}); got[0].Session != a.Session {
+	if got := rank(resume.Query{}, []facts{b, a}); got[0].Session != a.Session {
 		t.Error("the session with the larger id comes first")
 	}
 }

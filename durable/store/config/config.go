@@ -145,6 +145,12 @@ func Keys() []string {
 	return out
 }
 
+// Words returns the valid values of a key, none for a key whose values are no closed set.
+func Words(key Key) []string {
+	row, _ := lookup(string(key))
+	return row.Words
+}
+
 // lookup returns the row of a key, and CONFIG_INVALID with the list of keys for an unknown one.
 func lookup(key string) (Row, error) {
 	for _, row := range Table {

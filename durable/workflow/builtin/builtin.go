@@ -65,6 +65,9 @@ func Refs() []string { return refs.ids() }
 type FeatureDef struct {
 	ID      string `json:"-"`       // wr.features.*
 	Summary string `json:"summary"` // one sentence, an instruction that is complete by itself
+	// About are the capabilities that the texts are about; empty: none. A workflow that disables all of them
+	// does without the feature, see Without.
+	About []string `json:"about,omitzero"`
 	// The lines added to the parts of prompt blocks; each list may be empty.
 	Constraints []string `json:"constraints,omitzero"`
 	Procedure   []string `json:"procedure,omitzero"`
@@ -74,6 +77,35 @@ type FeatureDef struct {
 // Text returns the text of the feature: its summary, and the lines that it adds to prompt blocks.
 func (f FeatureDef) Text() string {
 	return strings.Join(slices.Concat([]string{f.Summary}, f.Constraints, f.Procedure, f.Verify), "\n")
+}
+
+// names are the words for the capabilities in the texts of features.
+var names = map[string]string{Delegation: "delegation", WebBrowsing: "web access"}
+
+// Without returns the feature with texts that do not mention disabled capabilities; false if it is about no
+// other. Texts name the capabilities of About in its order, joined by "or".
+func (f FeatureDef) Without(disabled []string) (FeatureDef, bool) {
+	var all, left []string
+	for _, c := range f.About {
+		all = append(all, names[c])
+		if !slices.Contains(disabled, c) {
+			left = append(left, names[c])
+		}
+	}
+	if len(left) == len(all) {
+		return f, true
+	}
+	was, now := strings.Join(all, " or "), strings.Join(left, " or ")
+	of := func(lines []string) []string {
+		out := make([]string, len(lines))
+		for i, line := range lines {
+			out[i] = strings.ReplaceAll(line, was, now)
+		}
+		return out
+	}
+	f.Summary = of([]string{f.Summary})[0]
+	f.Constraints, f.Procedure, f.Verify = of(f.Constraints), of(f.Procedure), of(f.Verify)
+	return f, len(left) > 0
 }
 
 // Feature returns the feature with an id; false for an unknown id.

@@ -135,3 +135,28 @@ func TestProbeExamplesSatisfyContract(t *testing.T) {
 		}
 	}
 }
+
+// TestFeaturesWithout: a feature does without the disabled capabilities that it is about, and its texts name no other
+// capability than those.
+func TestFeaturesWithout(t *testing.T) {
+	mentions := map[string]string{Delegation: "delegat", WebBrowsing: "web"}
+	for _, id := range Features() {
+		f, _ := Feature(id)
+		for _, disabled := range [][]string{nil, {Delegation}, {WebBrowsing}, {Delegation, WebBrowsing}} {
+			g, ok := f.Without(disabled)
+			all := !slices.ContainsFunc(f.About, func(c string) bool { return !slices.Contains(disabled, c) })
+			if ok != (len(f.About) == 0 || !all) {
+				t.Errorf("%s without %v: %v", id, disabled, ok)
+			}
+			if len(disabled) == 0 && g.Text() != f.Text() {
+				t.Errorf("%s changes without a disabled capability", id)
+			}
+			for c, word := range mentions {
+				has := strings.Contains(strings.ToLower(g.Text()), word)
+				if want := slices.Contains(f.About, c) && !slices.Contains(disabled, c); ok && has != want {
+					t.Errorf("%s without %v: mentions %s: %v\n%s", id, disabled, c, has, g.Text())
+				}
+			}
+		}
+	}
+}

@@ -57,7 +57,7 @@ func Uses(w compile.Compiled) []Use {
 		}
 	}
 	for _, f := range w.Features {
-		add(feature(f.FeatureID), "")
+		add(feature(w, f.FeatureID), "")
 	}
 	sequences := [][]compile.Step{w.Steps}
 	for _, l := range w.Loops {
@@ -65,7 +65,7 @@ func Uses(w compile.Compiled) []Use {
 	}
 	for _, s := range slices.Concat(sequences...) {
 		for _, in := range s.Injected {
-			add(injected(in), s.StepID)
+			add(injected(w, in), s.StepID)
 		}
 		if s.OutputContract != nil {
 			add(contractUse(w, s.OutputContract.ContractRef), s.StepID)
@@ -94,14 +94,14 @@ func Uses(w compile.Compiled) []Use {
 }
 
 // injected is the use of a text in a prompt. The text of a prompt template is that of the step.
-func injected(in compile.Injection) Use {
+func injected(w compile.Compiled, in compile.Injection) Use {
 	u := Use{Kind: UsesMetrics, ID: in.OriginID, Bytes: in.Bytes, ContentHash: in.ContentHash}
 	switch {
 	case strings.HasPrefix(in.OriginID, "wr.refs."):
 		u.Kind = UsesReference
 		u.Text, _ = builtin.Ref(in.OriginID)
 	case strings.HasPrefix(in.OriginID, "wr.features."):
-		return feature(in.OriginID)
+		return feature(w, in.OriginID)
 	case strings.HasPrefix(in.OriginID, promptref.Scheme):
 		u.Kind = UsesPrompt
 	}
@@ -109,8 +109,9 @@ func injected(in compile.Injection) Use {
 }
 
 // feature is the use of a feature: its sentence for the workflow, and the lines for prompt blocks.
-func feature(id string) Use {
+func feature(w compile.Compiled, id string) Use {
 	f, _ := builtin.Feature(id)
+	f, _ = f.Without(w.Capabilities.Disabled)
 	return withText(Use{Kind: UsesFeature, ID: id}, f.Text())
 }
 

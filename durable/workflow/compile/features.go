@@ -22,6 +22,11 @@ func (u *unit) resolveFeatures(outer []builtin.FeatureDef) []builtin.FeatureDef 
 			u.report.Error(at, Suggest(id, builtin.Features()), "feature %q does not exist", id)
 			continue
 		}
+		if f, ok = f.Without(u.b.disabled); !ok {
+			u.report.Warn(at, "Remove the feature, or the capability from the workflow's disabled ones.",
+				"feature %q is about a capability that the workflow disables; its text is left out", id)
+			continue
+		}
 		all[id] = f
 	}
 	maps.Copy(u.b.features, all)

@@ -2,9 +2,11 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -23,6 +25,8 @@ const (
 		"workflow for it: a workflow is a run of its own, and its result would not come back here. " +
 		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
 		"If you cannot start a separate agent, carry it out yourself."
+	// carryOut is for a workflow that disables delegation.
+	carryOut       = "Carry out each task below yourself, each by itself and in this order."
 	combineResults = "When all results are there, put them together: name what they agree on, decide where they " +
 		"differ, and say which result each finding comes from."
 )
@@ -45,7 +49,10 @@ func (u *unit) parallel(s source.PlacedStep) Step {
 func (u *unit) delegations(at problem.SourceValue) string {
 	tasks := at.Member("parallelDelegations").Items()
 	instruction := delegateOne
-	if len(tasks) > 1 {
+	switch {
+	case slices.Contains(u.b.disabled, builtin.Delegation):
+		instruction = carryOut
+	case len(tasks) > 1:
 		instruction = fmt.Sprintf(delegateMany, len(tasks))
 	}
 	parts := []string{instruction}

@@ -43,12 +43,17 @@ func Of(name string) (Template, bool) {
 	return Template{}, false
 }
 
-// Names lists the templates for messages.
-func Names() string {
-	var names []string
+// NameList returns the names of the templates.
+func NameList() (names []string) {
 	for _, t := range Templates {
 		names = append(names, t.Name)
 	}
+	return names
+}
+
+// Names lists the templates for messages.
+func Names() string {
+	names := NameList()
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

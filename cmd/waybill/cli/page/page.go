@@ -74,7 +74,8 @@ func (p *Page) Blank() {
 	}
 }
 
-// HelpWidth is the width, in columns, to which generated help text is wrapped.
+// HelpWidth is the width, in columns, of the lines of generated parts of help texts, as of written ones; Reflow lays
+// them out again.
 const HelpWidth = 88
 
 const (

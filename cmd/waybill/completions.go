@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+)
+
+// setCompletions sets the shell completion of arguments that name what a store or the configuration holds,
+// and of all flags. All commands are in one list, so that a missing one is easy to notice. Flags with a
+// closed set of values have their completion from package cli.
+func setCompletions(a *cli.App, root *cobra.Command) {
+	// Only what takes a file completes files.
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	for _, of := range []struct {
+		complete cobra.CompletionFunc
+		commands []string
+	}{
+		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate",
+			"workflows test", "workflows compile"}},
+		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch",
+			"runs logs", "runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back",
+			"deny", "fork", "replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
+			"annotations retract"}},
+		{cli.CompleteOpenRun(a), []string{"runs cancel"}},
+		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
+			"proposals reject", "proposals archive", "proposals rollback"}},
+		{cli.CompleteSettings, []string{"config get", "config set"}},
+		{cli.CompleteFiles, []string{"import", "bundle show", "bundle verify", "bundle diff", "proposals create"}},
+		{cli.CompleteDirs, []string{"workflows attach"}},
+	} {
+		for _, path := range of.commands {
+			if cmd, _, err := root.Find(strings.Fields(path)); err == nil {
+				cmd.ValidArgsFunction = of.complete
+			}
+		}
+	}
+	cli.CompleteFlags(root, flagCompletions(a))
+}
+
+// flagCompletions returns the completion of flags by the name of their value in the help, and by the name of
+// the flag where one name has several meanings.
+func flagCompletions(a *cli.App) map[string]cobra.CompletionFunc {
+	nodes := cli.CompleteNodes(a)
+	workflows := func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.CompleteWorkflows(cmd, nil, word)
+	}
+	ids := func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		out, _ := workflows(cmd, nil, word)
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	return map[string]cobra.CompletionFunc{
+		"FILE": cli.CompleteFiles, "ALLOWED_SIGNERS": cli.CompleteFiles, "DIR": cli.CompleteDirs,
+		"FILE|ID": workflows, "--workflow FILE": workflows, "--workflow ID": ids,
+		"RUN": a.CompleteRunFlag, "--run ID": cli.CompleteRunIDs(a), "--session ID": cli.CompleteSessionIDs(a),
+		"NODE": nodes, "--step ID": nodes,
+		"--rating N": cobra.FixedCompletions([]cobra.Completion{"1", "2", "3", "4", "5"},
+			cobra.ShellCompDirectiveNoFileComp),
+	}
+}

@@ -1,0 +1,37 @@
+package views
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/id"
+)
+
+// LatestRuns returns runs of sessions in the order of Runs, for a list that is a hint, such as shell
+// completion. It reads the sessions in their order until it has most runs that wanted accepts, or until ctx is
+// done, and returns all that it read. Sessions that cannot be read are left out, and annotations are not counted.
+func LatestRuns(ctx context.Context, o *Views, sessions []id.Session, most int,
+	wanted func(RunSummary) bool) []RunSummary {
+	var out []RunSummary
+	for _, s := range sessions {
+		if most <= 0 || ctx.Err() != nil {
+			break
+		}
+		fold, v, err := o.r.ReadWindowed(ctx, s)
+		if err != nil || v.Unborn() {
+			continue
+		}
+		for _, runID := range fold.Order {
+			row, err := o.SummaryOf(ctx, s, fold.Runs[runID], v.Health)
+			if err != nil {
+				continue
+			}
+			if wanted(row) {
+				most--
+			}
+			out = append(out, row)
+		}
+	}
+	slices.SortStableFunc(out, latestFirst)
+	return out
+}
