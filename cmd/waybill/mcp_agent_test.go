@@ -66,6 +66,14 @@ func (p program) agent(flags ...string) *agent {
 // agentOf starts a server process and returns its client.
 func agentOf(t *testing.T, cmd *exec.Cmd) *agent {
 	t.Helper()
+	c := serverOf(t, cmd)
+	c.greet()
+	return c
+}
+
+// serverOf is agentOf before the handshake.
+func serverOf(t *testing.T, cmd *exec.Cmd) *agent {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		var out io.ReadCloser
@@ -74,7 +82,6 @@ func agentOf(t *testing.T, cmd *exec.Cmd) *agent {
 			if err = cmd.Start(); err == nil {
 				c := &agent{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20), cmd: cmd}
 				t.Cleanup(func() { _ = cmd.Process.Kill() })
-				c.greet()
 				return c
 			}
 		}

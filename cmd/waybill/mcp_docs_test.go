@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
@@ -64,9 +65,11 @@ Flags such as ` + "`--store DIR`, `--tenant NAME` and `--as REF`" +
 calls: it may be killed and started again at any moment, tokens stay valid, and people can inspect the same
 runs with the other commands meanwhile.
 
-Each result is one document, as structured content and as the same text: ` + "`{\"v\":1,\"kind\":K,\"data\":{…}}`" +
-		`, the
-one that the command line prints with --json. Errors are data too, with isError:
+Each result is one document, as structured content and as the same text, since a client shows its agent one of them:
+` + "`{\"v\":1,\"kind\":K,\"data\":{…}}`" +
+		`. It is the one that the command line prints with --json, without ` + "`workflow.workflowHash`" + `,
+the sources of preferences that are defaults, and ` + "`next.command`" + ` where the tool call does the same. The output
+schemas of the tools name the envelope; 'waybill schema' prints the schema of each kind. Errors are data too, with isError:
 ` + "`{\"v\":1,\"kind\":\"error\",\"error\":{code,message,retry,suggestion,details?}}`" +
 		`; errors.md has every code. Only errors of
 the protocol itself, such as an unknown tool, are protocol errors. Parameters are closed: one that is
@@ -79,6 +82,25 @@ key in what was sent. It is stored as it is: tell the user.
 Decisions of a person are not tools: approving, trusting, applying, repairing, deleting. Autonomy
 beyond the configured agentMaxAutonomy (full_auto_stop_on_user_deps by default) is refused.
 Facts are recorded with an agent as actor, under the name that its program gives itself, or that of --as.
+
+## Prompts, resources and questions
+
+Beside the tools the server has one prompt for each workflow that can be started, named as it, with its declared inputs
+as arguments. Its text is the call of start_workflow with the values that were given; it starts nothing by itself.
+
+Two forms of addresses are read as resources: ` + "`waybill://run/RUN_ID`" + `, the document of 'waybill runs show', and
+` + "`waybill://workflow/ID`" + `, that of inspect_workflow. The list of resources has the ` +
+		fmt.Sprint(limits.MCPRunsListed) + ` latest runs and the workflows that
+can be started; other runs are read by their complete id. An address without a resource is an error of the protocol.
+
+If the client declares the capability ` + "`elicitation`" + ` with forms, continue_workflow asks its user, before an attempt, for
+declared inputs that the step needs and the call does not bring, and for the confirmation of a step that waits for one
+in guided mode. It never asks for a secret, an approval, trust or a setting. What is not answered within two minutes is
+left out: the attempt is blocked as usual, and without a confirmation the answer is the step as it is, with the
+warning NOT_CONFIRMED. What was asked for is recorded with the attempt (` + "`elicited`" + `).
+
+` + "`traceparent`" + ` in the ` + "`_meta`" + ` of a call, in the form of W3C Trace Context, is recorded with the attempt and shown by
+'waybill runs show'. ` + "`ttlMs`" + ` of lists says how long they may be kept: the tools an hour, prompts and resources five seconds.
 `)
 	for _, d := range mcpserver.Definitions() {
 		toolDoc(&b, d)

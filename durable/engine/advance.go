@@ -64,7 +64,7 @@ func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 
 // advanceBy is advance for a caller, with what it observes (docs/design.md#observations).
 func (e *Engine) advanceBy(ctx context.Context, by Caller, at Position, a advance.Attempt) (Answer, error) {
-	a.Actor, a.Account, a.AtMs = by.Actor, by.Account, by.AtMs
+	a.Actor, a.Account, a.AtMs, a.Traceparent = by.Actor, by.Account, by.AtMs, by.Traceparent
 	if by.Observe != nil {
 		a.Observations = by.Observe()
 	}

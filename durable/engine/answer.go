@@ -1,16 +1,14 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/warning"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/check"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -76,6 +74,7 @@ type Answer struct {
 	// approval is what is recorded of an approval. around is what the prompt contains besides the text of the
 	// workflow, results what it says of earlier steps, checkpoints those at the node.
 	isCommand     bool
+	needed        []choices.Input
 	missingInputs []string
 	artifactKinds []string
 	approval      approval
@@ -87,8 +86,7 @@ type Answer struct {
 	vars canon.Value
 	// compiled are the warnings of the compiler about the workflow.
 	compiled []compile.Warning
-	// left: the run has continued from the node, so that its current step is another one.
-	left bool
+	left     bool // see Left
 }
 
 // Kind is the kind of the document: "step" or "blocked".
@@ -102,6 +100,12 @@ func (a Answer) Kind() string {
 // MissingInputs returns the context keys that the pending step requires and that have
 // no value yet that is accepted.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
+
+// Needed returns the declared inputs without a value that is accepted, with their choices.
+func (a Answer) Needed() []choices.Input { return a.needed }
+
+// Left reports that the run has continued from the node of the answer.
+func (a Answer) Left() bool { return a.left }
 
 // IsCommand reports that a performer does the pending step: it has an action, waits until a moment, or is
 // one of the HTTP host.
@@ -140,9 +144,10 @@ type SessionRef struct {
 
 // WorkflowRef names the workflow that a run is pinned to.
 type WorkflowRef struct {
-	WorkflowID   string       `json:"workflowId"`
-	Name         string       `json:"name"`
-	WorkflowHash canon.Digest `json:"workflowHash"`
+	WorkflowID string `json:"workflowId"`
+	Name       string `json:"name"`
+	// An answer to an agent has no WorkflowHash: its state token names it.
+	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
 	// Source is plugin:NAME for a workflow of an attached folder, else the kind of its source.
 	Source string `json:"source,omitzero"`
 }
@@ -221,17 +226,8 @@ const (
 // call (docs/design.md#tokens). The renderer adds the store flags of the
 // current call to the command.
 type Next struct {
-	Command []string       `json:"command"`
+	// Command is absent in an answer to an agent for which the tool call does the same.
+	Command []string       `json:"command,omitzero"`
 	Tool    string         `json:"tool"`
 	Params  map[string]any `json:"params"`
-}
-
-// MapCommands returns a copy of an answer with the commands of its warnings replaced. The engine
-// does not know the flags that select the store of a call (docs/design.md#tokens).
-func (a Answer) MapCommands(replace func(fault.Command) fault.Command) Answer {
-	a.Warnings = slices.Clone(a.Warnings)
-	for i, w := range a.Warnings {
-		a.Warnings[i] = w.MapCommands(replace)
-	}
-	return a
 }

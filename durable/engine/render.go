@@ -192,6 +192,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.artifactKinds, contract.AssessmentKind) {
 		a.artifactKinds = append(a.artifactKinds, contract.AssessmentKind)
 	}
+	a.needed = needed
 	a.collectInputs(needed, p.Node, vars)
 	if waits != nil && waits.Unset != "" && !slices.Contains(a.missingInputs, waits.Unset) {
 		a.missingInputs = append(a.missingInputs, waits.Unset)

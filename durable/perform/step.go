@@ -193,7 +193,7 @@ func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blo
 // moveSuspected moves the warnings about secrets from the answer to an attempt to the report, and shows them:
 // the answer is that of the next step too, which recorded nothing of this.
 func moveSuspected(s *stepRun, a engine.Answer) engine.Answer {
-	a = a.MapCommands(s.OfStore)
+	a.Warnings = warning.MapCommands(a.Warnings, s.OfStore)
 	var found []Suspected
 	a.Warnings = slices.DeleteFunc(a.Warnings, func(w warning.Warning) bool {
 		if w.Code == warning.SecretSuspected {
@@ -292,8 +292,8 @@ func (s *stepRun) stepView() StepView {
 	if s.branch == s.answer.NodeID {
 		v.Warnings = append(v.Warnings, againNote)
 	}
-	for _, warning := range s.answer.MapCommands(s.OfStore).Warnings {
-		v.Warnings = append(v.Warnings, warning.Message)
+	for _, w := range warning.MapCommands(s.answer.Warnings, s.OfStore) {
+		v.Warnings = append(v.Warnings, w.Message)
 	}
 	return v
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/log/event"
 )
 
 // perform parses the raw arguments strictly before they are used
@@ -15,7 +14,7 @@ import (
 // with a JSON pointer.
 //
 // Missing arguments and null are the empty object.
-func (t tool) perform(ctx context.Context, u UseCases, by event.Actor, raw json.RawMessage) (Document, error) {
+func (t tool) perform(ctx context.Context, u UseCases, by Caller, raw json.RawMessage) (Document, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}

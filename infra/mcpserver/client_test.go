@@ -21,6 +21,7 @@ import (
 type fakeUseCases struct {
 	mu          sync.Mutex
 	actor       event.Actor
+	by          Caller
 	last        any
 	fail        error
 	panics      bool
@@ -30,21 +31,22 @@ type fakeUseCases struct {
 	running     atomic.Int32
 	runningMost atomic.Int32
 	calls       atomic.Int32
+	question    *Question
+	answers     []string
+	startable   []Startable
+	runs        []ListedRun
 }
 
 type fakeData struct {
 	Text string `json:"text"`
 }
 
-var fakeResults = Results{"workflows": fakeData{}, "workflow": fakeData{}, "step": fakeData{}, "blocked": fakeData{},
-	"candidates": fakeData{}}
-
-func (f *fakeUseCases) do(kind string, by event.Actor, in any) (Document, error) {
+func (f *fakeUseCases) do(kind string, by Caller, in any) (Document, error) {
 	n := f.running.Add(1)
 	defer f.running.Add(-1)
 	f.calls.Add(1)
 	f.mu.Lock()
-	f.actor, f.last = by, in
+	f.actor, f.by, f.last = by.Actor, by, in
 	if f.runningMost.Load() < n {
 		f.runningMost.Store(n)
 	}
@@ -62,23 +64,42 @@ func (f *fakeUseCases) do(kind string, by event.Actor, in any) (Document, error)
 	return Document{kind, fakeData{"done"}}, f.fail
 }
 
-func (f *fakeUseCases) ListWorkflows(_ context.Context, _ event.Actor, in ListWorkflows) (Document, error) {
-	return f.do("workflows", event.Actor{}, in)
+func (f *fakeUseCases) ListWorkflows(_ context.Context, _ Caller, in ListWorkflows) (Document, error) {
+	return f.do("workflows", Caller{}, in)
 }
-func (f *fakeUseCases) InspectWorkflow(_ context.Context, _ event.Actor, in InspectWorkflow) (Document, error) {
-	return f.do("workflow", event.Actor{}, in)
+func (f *fakeUseCases) InspectWorkflow(_ context.Context, _ Caller, in InspectWorkflow) (Document, error) {
+	return f.do("workflow", Caller{}, in)
 }
-func (f *fakeUseCases) StartWorkflow(_ context.Context, by event.Actor, in StartWorkflow) (Document, error) {
+func (f *fakeUseCases) StartWorkflow(_ context.Context, by Caller, in StartWorkflow) (Document, error) {
 	return f.do("step", by, in)
 }
-func (f *fakeUseCases) ContinueWorkflow(_ context.Context, by event.Actor, in ContinueWorkflow) (Document, error) {
+func (f *fakeUseCases) ContinueWorkflow(ctx context.Context, by Caller, in ContinueWorkflow) (Document, error) {
+	if f.question != nil && by.Ask != nil {
+		values, accepted, err := by.Ask(ctx, *f.question)
+		if err != nil {
+			return Document{}, err
+		}
+		f.mu.Lock()
+		f.answers = append(f.answers, fmt.Sprint(values, accepted))
+		f.mu.Unlock()
+	}
 	return f.do("step", by, in)
 }
-func (f *fakeUseCases) CheckpointWorkflow(_ context.Context, by event.Actor, in CheckpointWorkflow) (Document, error) {
+func (f *fakeUseCases) CheckpointWorkflow(_ context.Context, by Caller, in CheckpointWorkflow) (Document, error) {
 	return f.do("step", by, in)
 }
-func (f *fakeUseCases) ResumeSession(_ context.Context, _ event.Actor, in ResumeSession) (Document, error) {
-	return f.do("candidates", event.Actor{}, in)
+func (f *fakeUseCases) ResumeSession(_ context.Context, _ Caller, in ResumeSession) (Document, error) {
+	return f.do("candidates", Caller{}, in)
+}
+
+func (f *fakeUseCases) Startable(context.Context) ([]Startable, error) {
+	return f.startable, f.fail
+}
+func (f *fakeUseCases) LatestRuns(_ context.Context, n int) ([]ListedRun, error) {
+	return f.runs[:min(n, len(f.runs))], f.fail
+}
+func (f *fakeUseCases) ShowRun(_ context.Context, id string) (Document, error) {
+	return f.do("run", Caller{}, id)
 }
 
 // message is a line that the server wrote.

@@ -1,8 +1,6 @@
 package mcpserver
 
 import (
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -12,10 +10,6 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
-// Results has, for every kind of document except error, a value of the type of its data: output
-// schemas are derived from the types that the tools return.
-type Results map[string]any
-
 // inputSchema is the schema of the arguments. It is closed, so that a misspelled parameter is
 // reported (docs/design.md#json-from-outside).
 //
@@ -24,41 +18,18 @@ func (t tool) inputSchema() *jsonschema.Schema {
 	return schema.WithoutNull(schema.Of(t.input))
 }
 
-// outputSchema is the schema of the results. It is open, since a newer server may add members, and
-// includes errors, since some clients check those as well.
-//
-// The schema has the members v, kind, data and error, of which v and kind are required. It is made
-// for each tool from the entry of its kinds in results.
-func (t tool) outputSchema(results Results) *jsonschema.Schema {
-	data, problem := schema.Of(t.dataType(results)), schema.Of(reflect.TypeFor[errorBody]())
+// outputSchema is the schema of the results: short and open, since it is part of every chat that has
+// the tool. It names the envelope of the documents and of errors, which some clients check as well.
+// The members of each kind are in the schemas that 'waybill schema' prints.
+func (t tool) outputSchema() *jsonschema.Schema {
 	kinds := []any{}
 	for _, k := range append(slices.Clone(t.kinds), "error") {
 		kinds = append(kinds, k)
 	}
-	out := &jsonschema.Schema{Type: "object", Required: []string{"v", "kind"},
+	return &jsonschema.Schema{Type: "object", Required: []string{"v", "kind"},
 		PropertyOrder: []string{"v", "kind", "data", "error"},
 		Properties: map[string]*jsonschema.Schema{"v": {Type: "integer"}, "kind": {Type: "string", Enum: kinds},
-			"data": data, "error": problem}}
-	schema.Walk(out, func(s *jsonschema.Schema) {
-		if s.Type == "object" || slices.Contains(s.Types, "object") {
-			s.AdditionalProperties = nil
-		}
-		s.Description = "" // comments of Go types are not written for agents
-	})
-	return out
-}
-
-// dataType is the type of the data of all documents of a tool. Different types are a bug and panic.
-func (t tool) dataType(results Results) reflect.Type {
-	var out reflect.Type
-	for _, kind := range t.kinds {
-		typ := reflect.TypeOf(results[kind])
-		if typ == nil || out != nil && out != typ {
-			panic(fmt.Sprintf("mcpserver: the documents of %s have several types: %s is %v", t.name, kind, typ))
-		}
-		out = typ
-	}
-	return out
+			"data": {Type: "object"}, "error": {Type: "object"}}}
 }
 
 // Definition describes a tool for the generated reference docs/mcp.md.

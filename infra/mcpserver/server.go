@@ -7,28 +7,24 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/limits"
 )
 
-// Server serves one client. The zero Log discards diagnostics; Calls and Results are required.
+// Server serves one client. The zero Log discards diagnostics; Calls is required.
 type Server struct {
 	Version string // of the program
 	Calls   UseCases
-	Results Results
 	// Fault completes a fault for the client, such as the commands that its suggestion names; nil
 	// leaves it as it is.
 	Fault    func(*fault.Fault) *fault.Fault
-	ActorRef string       // recorded as the actor of calls; the name of the client when empty
-	Log      slog.Handler // diagnostics; nil discards them
+	ActorRef string        // recorded as the actor of calls; the name of the client when empty
+	Log      slog.Handler  // diagnostics; nil discards them
+	AskFor   time.Duration // how long the user of the client may take to answer; 0: limits.MCPAskMs
 }
 
 // stopGrace is how long calls in progress may take after the server is stopped. Afterwards they are
@@ -46,8 +42,12 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if log == nil {
 		log = slog.DiscardHandler
 	}
-	server := s.new(slog.New(log))
 	conn := newTransport(in, out, ctx.Done())
+	within := s.AskFor
+	if within == 0 {
+		within = limits.MCPAskMs * time.Millisecond
+	}
+	server := s.new(slog.New(log), newAsking(within, conn.ended))
 	defer conn.Close()
 	ended := make(chan struct{})
 	go func() {
@@ -69,19 +69,22 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// new registers the tools with the server of the SDK.
-func (s Server) new(log *slog.Logger) *mcp.Server {
+// new registers the tools with the server of the SDK, and what answers its other methods.
+func (s Server) new(log *slog.Logger, asks *asking) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "waybill", Title: "Waybill", Version: s.Version},
 		&mcp.ServerOptions{
 			Instructions: instructions, Logger: log,
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+			SetCacheable: fresh,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{},
+				Resources: &mcp.ResourceCapabilities{}}})
+	server.AddReceivingMiddleware(s.dynamic(log))
 	no := false
 	for _, t := range tools {
 		server.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.description,
-			InputSchema: t.inputSchema(), OutputSchema: t.outputSchema(s.Results),
+			InputSchema: t.inputSchema(), OutputSchema: t.outputSchema(),
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent,
 				DestructiveHint: &no, OpenWorldHint: &no},
-		}, s.handler(t, log))
+		}, s.handler(t, log, asks))
 	}
 	return server
 }
@@ -91,7 +94,7 @@ func (s Server) new(log *slog.Logger) *mcp.Server {
 //
 // A canceled request is INTERRUPTED, with the suggestion to repeat the call. Causes of faults go to
 // the log only, never to the client.
-func (s Server) handler(t tool, log *slog.Logger) mcp.ToolHandler {
+func (s Server) handler(t tool, log *slog.Logger, asks *asking) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (out *mcp.CallToolResult, _ error) {
 		defer func() {
 			if r := recover(); r != nil {
@@ -99,11 +102,14 @@ func (s Server) handler(t tool, log *slog.Logger) mcp.ToolHandler {
 				out = errorResult(fault.New(fault.Internal, "internal error in waybill: %v", r))
 			}
 		}()
-		doc, err := t.perform(ctx, s.Calls, s.actor(req), req.Params.Arguments)
+		doc, err := t.perform(ctx, s.Calls, s.caller(req, asks), req.Params.Arguments)
 		if err == nil {
 			if out, err = successResult(doc); err == nil {
 				return out, nil
 			}
+		}
+		if question, ok := asQuestion(err); ok {
+			return question, nil
 		}
 		f := fault.Of(err)
 		if errors.Is(err, context.Canceled) && f.Code == fault.Internal {
@@ -116,22 +122,6 @@ func (s Server) handler(t tool, log *slog.Logger) mcp.ToolHandler {
 		if s.Fault != nil {
 			f = s.Fault(f)
 		}
-		return errorResult(t.forAgent(f)), nil
+		return errorResult(t.forAgent(f, namedRun(req.Params.Arguments, f))), nil
 	}
-}
-
-// actor is the caller of a request: always an agent (docs/design.md#lines-and-files), with the name
-// of the client program. A name that cannot be recorded, has a secret, or cannot be shown in one line, is omitted
-// and does not make the call fail.
-func (s Server) actor(req *mcp.CallToolRequest) event.Actor {
-	out := event.Actor{Kind: event.Agent, Ref: s.ActorRef}
-	if info := req.ClientInfo(); out.Ref == "" && info != nil {
-		out.Ref = info.Name
-	}
-	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	if !utf8.ValidString(out.Ref) || out.Check() != nil || redact.Text(out.Ref, nil) != out.Ref ||
-		strings.ContainsFunc(out.Ref, unprintable) {
-		out.Ref = ""
-	}
-	return out
 }

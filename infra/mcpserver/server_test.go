@@ -48,7 +48,7 @@ func TestInvalidMessagesAreAnsweredAndServerContinues(t *testing.T) {
 		{"a call over the limit", `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` +
 			strings.Repeat("x", limits.MCPMessageBytesMax) + `"}}`, "null -32600"},
 	}
-	c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: &fakeUseCases{}}, "t")
 	for _, row := range rows {
 		c.send("%s", row.line)
 		m := c.read()
@@ -78,7 +78,7 @@ func TestInvalidMessagesAreAnsweredAndServerContinues(t *testing.T) {
 func TestConcurrentCallsAreBounded(t *testing.T) {
 	const calls = 1000
 	f := &fakeUseCases{delay: time.Millisecond}
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	go func() {
 		for i := range calls {
 			if _, err := fmt.Fprintf(c.in,
@@ -114,7 +114,7 @@ func TestAcceptedCallsAreAnsweredAtEnd(t *testing.T) {
 		"it is stopped":  func(c *client) { c.stop() },
 	} {
 		f := &fakeUseCases{release: make(chan struct{}), entered: make(chan struct{}, 1)}
-		c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+		c := connect(t, Server{Calls: f}, "t")
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
 		<-f.entered
 		end(c)
@@ -130,7 +130,7 @@ func TestAcceptedCallsAreAnsweredAtEnd(t *testing.T) {
 func TestHangingCallDoesNotPreventStop(t *testing.T) {
 	f := &fakeUseCases{release: make(chan struct{}), entered: make(chan struct{}, 1)}
 	defer close(f.release)
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
 	<-f.entered
 	c.stop()
@@ -139,7 +139,7 @@ func TestHangingCallDoesNotPreventStop(t *testing.T) {
 
 func TestServerEndsWhenOutputIsClosed(t *testing.T) {
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "garbage"} {
-		c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
+		c := connect(t, Server{Calls: &fakeUseCases{}}, "t")
 		c.close()
 		_, _ = io.WriteString(c.in, line+"\n")
 		c.end()
@@ -148,7 +148,7 @@ func TestServerEndsWhenOutputIsClosed(t *testing.T) {
 
 func TestDuplicateActiveIDIsRejected(t *testing.T) {
 	f := &fakeUseCases{release: make(chan struct{}), entered: make(chan struct{}, 2)}
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	for range 2 {
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
 	}
@@ -167,7 +167,7 @@ func TestDuplicateActiveIDIsRejected(t *testing.T) {
 func TestServeLeavesNoGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
-		c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
+		c := connect(t, Server{Calls: &fakeUseCases{}}, "t")
 		c.tool("list_workflows", "{}")
 		_ = c.in.Close()
 		c.end()
@@ -184,7 +184,7 @@ func TestServeLeavesNoGoroutines(t *testing.T) {
 
 func TestErrorsAreToolResults(t *testing.T) {
 	f := &fakeUseCases{fail: fault.New(fault.TokenSessionLocked, "session x is busy").With("holderPid", 7)}
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Kind != "error" ||
 		d.Error.Code != "TOKEN_SESSION_LOCKED" || d.Error.Details["holderPid"] != 7.0 {
 		t.Errorf("got %+v", d)
@@ -218,7 +218,7 @@ func TestActorOfCalls(t *testing.T) {
 	}
 	for _, row := range rows {
 		f := &fakeUseCases{}
-		c := connect(t, Server{Calls: f, Results: fakeResults, ActorRef: row.as}, row.client)
+		c := connect(t, Server{Calls: f, ActorRef: row.as}, row.client)
 		c.tool("start_workflow", `{"workflowId":"x"}`)
 		if want := (event.Actor{Kind: event.Agent, Ref: row.want}); f.actor != want {
 			t.Errorf("client %q as %q: got %+v, want %+v", row.client, row.as, f.actor, want)

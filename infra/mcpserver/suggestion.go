@@ -5,22 +5,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/run/token"
 )
 
 // forAgent returns f with a suggestion for agents: commands that correspond to a tool are replaced
 // by it, and commands that only the user can run are marked as such. f itself is not changed.
-func (t tool) forAgent(f *fault.Fault) *fault.Fault {
+//
+// run is the run that the call names, "" if none: a suggestion has it in the place of a word for it.
+func (t tool) forAgent(f *fault.Fault, run string) *fault.Fault {
 	out := *f
+	resume := resumeCall(run)
 	switch {
 	case t.name == "start_workflow" && (f.Code == fault.StoreOutcomeUnknown || f.Code == fault.StoreAnswerUnread):
 		return out.Suggest("The run may have started: check with resume_session {} before you start it again.")
 	case f.Code == fault.TokenInvalidFormat && f.Suggestion.String() == fault.Lookup(f.Code).Suggestion.String():
-		return out.Suggest("Copy the whole token exactly as in the answer. If it is lost, resume_session finds the " +
-			"run and returns a fresh stateToken.")
+		return out.Suggest("Copy the whole token exactly as in the answer. If it is lost, %s finds the "+
+			"run and returns a fresh stateToken.", resume)
 	case f.Code == fault.TokenBadSignature:
-		return out.Suggest("The token was changed or truncated, or another store issued it. Copy the whole token " +
-			"from its answer, or find the run with resume_session, which returns a fresh stateToken.")
+		return out.Suggest("The token was changed or truncated, or another store issued it. Copy the whole token "+
+			"from its answer, or find the run with %s, which returns a fresh stateToken.", resume)
 	}
 	hasCommand, forUser := false, false
 	out.Suggestion = f.Suggestion.Map(func(arg any) any {
@@ -29,6 +35,7 @@ func (t tool) forAgent(f *fault.Fault) *fault.Fault {
 			return arg
 		}
 		hasCommand = true
+		c = named(c, run)
 		if call := toolCall(c); call != "" {
 			return call
 		}
@@ -42,6 +49,51 @@ func (t tool) forAgent(f *fault.Fault) *fault.Fault {
 		out.Suggest("Only the user can do this; report it to them: %s", text)
 	}
 	return &out
+}
+
+// resumeCall is the call that finds a run, resume_session alone where none is known.
+func resumeCall(run string) string {
+	if run == "" {
+		return "resume_session"
+	}
+	return fmt.Sprintf(`resume_session {"runId":%q}`, run)
+}
+
+// named returns a command with the run in the place of the words that the table of codes has for one.
+func named(c fault.Command, run string) fault.Command {
+	if run == "" {
+		return c
+	}
+	out := slices.Clone(c)
+	for i, word := range c {
+		if word == "RUN" || word == "ID" && i > 0 && c[i-1] == "--run" {
+			out[i] = run
+		}
+	}
+	return out
+}
+
+// namedRun is the run of a call: of the arguments runId and stateToken, or else of the fault's details. It
+// is not proven that it exists.
+func namedRun(raw []byte, f *fault.Fault) string {
+	args, err := canon.Parse(raw)
+	if err == nil {
+		if v, _ := args.Get("runId"); v.Kind() == canon.String {
+			if run, err := id.ParseRun(v.Text()); err == nil {
+				return run.String()
+			}
+		}
+		for _, name := range []string{"stateToken", "ackToken", "checkpointToken"} {
+			v, _ := args.Get(name)
+			if run, ok := token.ClaimedRun(v.Text()); ok {
+				return run.String()
+			}
+		}
+	}
+	if text, ok := f.Details["runId"].(string); ok {
+		return text
+	}
+	return ""
 }
 
 // toolCall returns the tool that corresponds to a command, "" if there is none, as for "run", which
@@ -58,9 +110,9 @@ func toolCall(c fault.Command) string {
 		return "resume_session {}"
 	case begins(c, "continue"):
 		if flag >= 0 && flag+1 < len(c) && strings.HasPrefix(c[flag+1], "run_") {
-			return fmt.Sprintf(`resume_session {"runId":%q}`, c[flag+1])
+			return resumeCall(c[flag+1])
 		}
-		return "resume_session"
+		return resumeCall("")
 	}
 	return ""
 }

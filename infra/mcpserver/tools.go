@@ -6,7 +6,6 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/log/event"
 )
 
 // tool is one row of the table from which the server, its schemas, docs/mcp.md and the tests are
@@ -26,7 +25,7 @@ type tool struct {
 	errors     []fault.Code
 	readOnly   bool
 	idempotent bool // repeating the call has no further effect
-	call       func(ctx context.Context, u UseCases, by event.Actor, args canon.Value) (Document, error)
+	call       func(ctx context.Context, u UseCases, by Caller, args canon.Value) (Document, error)
 }
 
 // instructions may be shown to the model by a client before any tool.
@@ -99,9 +98,9 @@ Kind "blocked": not accepted yet. What you sent is kept: fix what blockers name,
 
 // decodeThen adapts a use case to raw arguments: it decodes them into In, strictly, and then calls.
 // Decoding errors are returned unchanged; perform maps them.
-func decodeThen[In any](call func(UseCases, context.Context, event.Actor, In) (Document, error)) func(context.Context,
-	UseCases, event.Actor, canon.Value) (Document, error) {
-	return func(ctx context.Context, u UseCases, by event.Actor, args canon.Value) (Document, error) {
+func decodeThen[In any](call func(UseCases, context.Context, Caller, In) (Document, error)) func(context.Context,
+	UseCases, Caller, canon.Value) (Document, error) {
+	return func(ctx context.Context, u UseCases, by Caller, args canon.Value) (Document, error) {
 		var in In
 		if err := canon.Decode(withoutNulls(args, true), &in); err != nil {
 			return Document{}, err

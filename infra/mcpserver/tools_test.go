@@ -32,7 +32,7 @@ func TestToolSignatures(t *testing.T) {
 // listTools is tools/list as a client receives it.
 func listTools(t *testing.T) (tools []map[string]any) {
 	t.Helper()
-	c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: &fakeUseCases{}}, "t")
 	var list struct{ Tools []map[string]any }
 	if err := json.Unmarshal(c.call("tools/list", "{}").Result, &list); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestInvalidArgumentsAreRejected(t *testing.T) {
 		{"list_workflows", `[]`, "want object, got array", ""},
 	}
 	f := &fakeUseCases{}
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	for _, row := range rows {
 		d, isError := c.tool(row.tool, row.args)
 		if !isError || d.Error.Code != "VALIDATION_ERROR" || !strings.Contains(d.Error.Message, row.message) ||
@@ -157,7 +157,7 @@ func TestInvalidArgumentsAreRejected(t *testing.T) {
 
 func TestArgumentsArePassedUnchanged(t *testing.T) {
 	f := &fakeUseCases{}
-	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: f}, "t")
 	c.tool("continue_workflow",
 		`{"stateToken":"s","ackToken":"a","context":{"gone":null,"n":1.50},"output":{"notesMarkdown":"ü","artifacts":[{"kind":"k","x":null}]}}`)
 	in := f.last.(ContinueWorkflow)
@@ -188,7 +188,7 @@ func TestArgumentsArePassedUnchanged(t *testing.T) {
 func TestSuggestionsNameToolsOrTheUser(t *testing.T) {
 	for _, row := range fault.Table {
 		for _, tool := range tools {
-			got := tool.forAgent(fault.New(row.Code, "x")).Suggestion.String()
+			got := tool.forAgent(fault.New(row.Code, "x"), "").Suggestion.String()
 			for _, command := range []string{"'waybill continue", "'waybill runs list", "'waybill workflows list",
 				"--"} {
 				if strings.Contains(got, command) && !strings.Contains(got, "the user") &&
@@ -204,13 +204,13 @@ func TestSuggestionsNameToolsOrTheUser(t *testing.T) {
 	f := fault.New(fault.TokenScopeMismatch, "x").
 		Suggest("Send the two tokens of one answer; %s returns new ones.",
 			fault.Command{"continue", "--store", "/s", "--run", "run_abc"})
-	if got, want := tools[3].forAgent(f).Suggestion.String(),
+	if got, want := tools[3].forAgent(f, "").Suggestion.String(),
 		`Send the two tokens of one answer; resume_session {"runId":"run_abc"} returns new ones.`; got != want {
 		t.Errorf("got %s", got)
 	}
 	f = fault.New(fault.TokenBadSignature, "x").
 		Suggest("Check --store and --tenant; then get fresh tokens with %s.", fault.Command{"continue", "--run", "ID"})
-	if got := tools[3].forAgent(f).Suggestion.String(); strings.Contains(got, "--") ||
+	if got := tools[3].forAgent(f, "").Suggestion.String(); strings.Contains(got, "--") ||
 		!strings.Contains(got, "resume_session") {
 		t.Errorf("got %s", got)
 	}

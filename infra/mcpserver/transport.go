@@ -26,6 +26,7 @@ type transport struct {
 	stop      <-chan struct{} // closed when no more calls are accepted
 	slots     chan struct{}   // one element per call in progress
 	slotTaken bool            // Read has reserved a slot for the next call
+	ended     chan struct{}   // closed when no more lines are read, so that no answer of the client can arrive
 	done      chan struct{}   // closed by Close, or when writing failed
 	once      sync.Once
 
@@ -62,6 +63,7 @@ func newTransport(in io.Reader, out io.Writer, stop <-chan struct{}) *transport 
 		}
 	}()
 	return &transport{frames: frames, stop: stop, slots: make(chan struct{}, limits.MCPCallsMax), done: done, out: out,
+		ended:  make(chan struct{}),
 		active: map[jsonrpc.ID]bool{}}
 }
 
@@ -137,6 +139,7 @@ func (l *transport) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // drain waits until every accepted call is answered, that is until it has all slots.
 func (l *transport) drain() error {
+	close(l.ended) // Read is not called again
 	for range cap(l.slots) - 1 {
 		select {
 		case l.slots <- struct{}{}:

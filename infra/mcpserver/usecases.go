@@ -7,25 +7,56 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// UseCases are the operations of the tools, one method each. They are called from several
-// goroutines. Errors are returned to the agent as data, with the suggestion of the fault as the
-// next action.
+// UseCases are the operations of the tools, one method each, and what prompts and resources read. They
+// are called from several goroutines. Errors of tools are returned to the agent as data, with the
+// suggestion of the fault as the next action.
 //
-// by is the actor to record, for operations that record something.
+// by is who makes the call, for operations that record something.
 type UseCases interface {
 	// ListWorkflows returns a document of kind "workflows".
-	ListWorkflows(ctx context.Context, by event.Actor, in ListWorkflows) (Document, error)
+	ListWorkflows(ctx context.Context, by Caller, in ListWorkflows) (Document, error)
 	// InspectWorkflow returns a document of kind "workflow", with the steps and without a run.
-	InspectWorkflow(ctx context.Context, by event.Actor, in InspectWorkflow) (Document, error)
+	InspectWorkflow(ctx context.Context, by Caller, in InspectWorkflow) (Document, error)
 	// StartWorkflow creates a run and returns its first step, of kind "step".
-	StartWorkflow(ctx context.Context, by event.Actor, in StartWorkflow) (Document, error)
+	StartWorkflow(ctx context.Context, by Caller, in StartWorkflow) (Document, error)
 	// ContinueWorkflow submits the pending step, or shows it again without an ackToken. It returns
 	// kind "step", or "blocked" when the step was not accepted.
-	ContinueWorkflow(ctx context.Context, by event.Actor, in ContinueWorkflow) (Document, error)
+	ContinueWorkflow(ctx context.Context, by Caller, in ContinueWorkflow) (Document, error)
 	// CheckpointWorkflow records notes in a pending step and returns kind "step".
-	CheckpointWorkflow(ctx context.Context, by event.Actor, in CheckpointWorkflow) (Document, error)
+	CheckpointWorkflow(ctx context.Context, by Caller, in CheckpointWorkflow) (Document, error)
 	// ResumeSession returns at most five runs, of kind "candidates".
-	ResumeSession(ctx context.Context, by event.Actor, in ResumeSession) (Document, error)
+	ResumeSession(ctx context.Context, by Caller, in ResumeSession) (Document, error)
+
+	// Startable returns the workflows that can be started here, in the order of list_workflows.
+	Startable(ctx context.Context) ([]Startable, error)
+	// LatestRuns returns at most n runs, the latest first.
+	LatestRuns(ctx context.Context, n int) ([]ListedRun, error)
+	// ShowRun returns a document of kind "run". id is a complete run id.
+	ShowRun(ctx context.Context, id string) (Document, error)
+}
+
+// Startable is a workflow of which a prompt starts a run.
+type Startable struct {
+	WorkflowID  string
+	Name        string
+	Description string
+	Inputs      []Input // of the workflow, then of its steps, each key once
+}
+
+// Input is a declared input of a workflow: a context key that a run needs a value for.
+type Input struct {
+	Key         string
+	Description string
+	Choices     []string // empty: any text
+	// FromStart reports that each step of the run needs it, so that the first one cannot be left without.
+	FromStart bool
+}
+
+// ListedRun is a run in the list of resources.
+type ListedRun struct {
+	RunID  string
+	Title  string
+	Status string
 }
 
 // Document is an answer, as --json prints it: {"v":1,"kind":…,"data":…}.

@@ -196,7 +196,7 @@ func engineEnums() []enum {
 		// Status of runs, nextIntent, warnings and the state of the keyring.
 		enumOf(views.Statuses()...),
 		enumOf(engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent),
-		enumOf(warning.ReplayDiffers, warning.NotesTruncated, warning.VariableAbsent, warning.TextTruncated,
+		enumOf(warning.ReplayDiffers, warning.NotConfirmed, warning.NotesTruncated, warning.VariableAbsent, warning.TextTruncated,
 			warning.CompiledWarning, warning.ObservationsDropped, warning.ConditionMatchedLoosely, warning.OutputUndeclared,
 			warning.RefusedRepeatedly, warning.RecommendationExceeded,
 			warning.CheckedElsewhere, warning.SecretSuspected,

@@ -86,6 +86,25 @@ def WARNINGS(v):
         raise Shape("a warning occurs twice")
 
 
+_elicited = record({}, {"confirmation": true, "inputs": many(text(1, 128), 1, 100)})
+
+
+def ELICITED(v):
+    _elicited(v)
+    if not v:
+        raise Shape("elicited without content")
+    keys = [k.encode() for k in v.get("inputs", [])]
+    if keys != sorted(set(keys)):
+        raise Shape("elicited inputs that are not in order")
+
+
+_traceparent = matching("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", "traceparent")
+
+
+def TRACEPARENT(v):
+    _traceparent(v)
+
+
 # kind -> scope, recipe of the dedupeKey behind kind and owner, members of data
 KINDS = {
     "session_created": ("none", "", record({}, {"importedFrom": record(
@@ -105,7 +124,8 @@ KINDS = {
             {"eventId": EVT, "kind": one_of("checkpoint_created")})},)})),
     "advance_recorded": ("node", "{nodeId}:{attemptId}", record(
         {"attemptId": identifier("attempt"), "intent": one_of("ack_pending"), "outcome": OUTCOME},
-        {"account": text(1, 128), "requestDigest": SHA, "warnings": WARNINGS})),
+        {"account": text(1, 128), "elicited": ELICITED, "requestDigest": SHA, "traceparent": TRACEPARENT,
+         "warnings": WARNINGS})),
     "context_set": ("run", "{contextId}", record(
         {"context": _context, "contextId": identifier("ctx"), "source": one_of("initial", "agent_delta", "merge")},
         {"nodeId": NODE})),

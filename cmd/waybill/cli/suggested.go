@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/command"
@@ -32,7 +33,8 @@ func (f *Flags) SelectStore(next *engine.Next) {
 // this store when they are copied.
 func (f *Flags) AnswerOfStore(answer engine.Answer) engine.Answer {
 	f.SelectStore(answer.Next)
-	return answer.MapCommands(f.OfStore)
+	answer.Warnings = warning.MapCommands(answer.Warnings, f.OfStore)
+	return answer
 }
 
 // storeFlags returns the flags of this call that select its store and workspace, each once.

@@ -6,10 +6,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/agents"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/infra/gitobserver"
@@ -23,7 +23,7 @@ type agentCalls struct{ a *cli.App }
 
 // ListWorkflows implements mcpserver.UseCases. The list includes invalid workflows with their
 // first problems.
-func (c agentCalls) ListWorkflows(ctx context.Context, _ event.Actor, _ mcpserver.ListWorkflows) (mcpserver.Document,
+func (c agentCalls) ListWorkflows(ctx context.Context, _ mcpserver.Caller, _ mcpserver.ListWorkflows) (mcpserver.Document,
 	error) {
 	all, err := c.a.Catalog(ctx)
 	return documentOf("workflows", document.WorkflowsOf(all.Entries), err)
@@ -31,7 +31,7 @@ func (c agentCalls) ListWorkflows(ctx context.Context, _ event.Actor, _ mcpserve
 
 // InspectWorkflow implements mcpserver.UseCases. Long prompts are truncated; the answer for a
 // pending step contains the complete prompt.
-func (c agentCalls) InspectWorkflow(ctx context.Context, _ event.Actor,
+func (c agentCalls) InspectWorkflow(ctx context.Context, _ mcpserver.Caller,
 	in mcpserver.InspectWorkflow) (mcpserver.Document, error) {
 	e, err := c.find(ctx, in.WorkflowID)
 	return documentOf("workflow", briefInspection(e), err)
@@ -69,7 +69,7 @@ func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) 
 // StartWorkflow implements mcpserver.UseCases. The store's configuration limits the autonomy
 // that an agent may set for a run (agentMaxAutonomy). The limit is checked before the start; a
 // call that exceeds it writes nothing.
-func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpserver.StartWorkflow) (mcpserver.Document,
+func (c agentCalls) StartWorkflow(ctx context.Context, by mcpserver.Caller, in mcpserver.StartWorkflow) (mcpserver.Document,
 	error) {
 	w, err := c.find(ctx, in.WorkflowID)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		if err := o.CheckAutonomy(ctx, in.Preferences.Autonomy); err != nil {
 			return engine.Answer{}, err
 		}
-		answer, err := o.Start(ctx, o.CallerOf(by), seed,
+		answer, err := o.Start(ctx, o.CallerOf(by.Actor), seed,
 			engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
 				SourceRef: w.Ref, Goal: in.Goal,
 				Context: in.Context.Value(), Preferences: in.Preferences.Changes(), ByAgent: true,
@@ -101,14 +101,25 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 
 // ContinueWorkflow implements mcpserver.UseCases. It is idempotent: the same tokens and output
 // return the same answer.
-func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
+func (c agentCalls) ContinueWorkflow(ctx context.Context, by mcpserver.Caller,
 	in mcpserver.ContinueWorkflow) (mcpserver.Document, error) {
 	req := requestOf(in.Output)
 	req.Context = in.Context.Value()
+	if in.AckToken != "" && by.Ask != nil {
+		filled, unconfirmed, err := c.elicited(ctx, by, in.StateToken, req)
+		if err != nil {
+			return mcpserver.Document{}, err
+		}
+		req = filled
+		if unconfirmed != nil {
+			return c.document(*unconfirmed), nil
+		}
+	}
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
 		call := engine.Caller{}
 		if in.AckToken != "" { // without it nothing is recorded
-			call = o.CallerOf(by)
+			call = o.CallerOf(by.Actor)
+			call.Traceparent = by.Traceparent
 		}
 		answer, err := o.Continue(ctx, call, engine.Continue{StateToken: in.StateToken, AckToken: in.AckToken,
 			Request: req})
@@ -117,10 +128,10 @@ func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
 }
 
 // CheckpointWorkflow implements mcpserver.UseCases. It is idempotent by its tokens.
-func (c agentCalls) CheckpointWorkflow(ctx context.Context, by event.Actor,
+func (c agentCalls) CheckpointWorkflow(ctx context.Context, by mcpserver.Caller,
 	in mcpserver.CheckpointWorkflow) (mcpserver.Document, error) {
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
-		return o.Checkpoint(ctx, o.CallerOf(by),
+		return o.Checkpoint(ctx, o.CallerOf(by.Actor),
 			engine.CheckpointCall{StateToken: in.StateToken, CheckpointToken: in.CheckpointToken,
 				Request: requestOf(in.Output)})
 	})
@@ -137,13 +148,18 @@ func requestOf(out mcpserver.Output) advance.Request {
 }
 
 // answer opens the store for one call and returns the resulting document, "step" or "blocked".
-// Its command lines, for a person to copy, get the flags that select the store. A blocked
-// attempt is not an error.
+// It has what an agent acts on. Its command lines, for a person to copy, get the flags that select
+// the store. A blocked attempt is not an error.
 func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.Answer, error)) (mcpserver.Document,
 	error) {
 	answer, err := cli.Ask(ctx, c.a, func(_ context.Context, o *cli.Store) (engine.Answer, error) { return call(o) })
 	if err != nil {
 		return mcpserver.Document{}, err
 	}
-	return mcpserver.Document{Kind: answer.Kind(), Data: c.a.AnswerOfStore(answer)}, nil
+	return c.document(answer), nil
+}
+
+// document is the document of an answer.
+func (c agentCalls) document(answer engine.Answer) mcpserver.Document {
+	return mcpserver.Document{Kind: answer.Kind(), Data: agents.Answer(c.a.AnswerOfStore(answer))}
 }

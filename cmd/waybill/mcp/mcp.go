@@ -12,9 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/cmd/waybill/cli/document"
-	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
@@ -29,6 +26,9 @@ Tools: list_workflows, inspect_workflow, start_workflow, continue_workflow,
 checkpoint_workflow and resume_session. Approving, trusting, applying, repairing and
 deleting need a person and the command line. The autonomy that an agent may set for a
 run is limited by the configuration: 'waybill config get agentMaxAutonomy'.
+
+Each workflow is a prompt too, and runs and workflows are resources. The user of a client
+that can ask is asked for declared inputs and plain confirmations, for nothing else.
 
 continue_workflow runs the checks of a step in the project of the working directory, under
 trust that a person recorded with 'waybill trust', and no other: without it the tool answers
@@ -73,15 +73,7 @@ func serveAgents(ctx context.Context, a *cli.App) error {
 	// Writing to a disconnected client must return an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
-	server := mcpserver.Server{Version: a.Version, Calls: tracedCalls{agentCalls{a}}, Results: agentResults, ActorRef: a.Flags.As,
+	server := mcpserver.Server{Version: a.Version, Calls: tracedCalls{agentCalls{a}}, ActorRef: a.Flags.As,
 		Log: a.LogHandler(), Fault: a.SuggestForStore}
 	return server.Serve(ctx, a.In, a.Out)
-}
-
-// agentResults lists the types of the documents that the tools return, by kind. The output
-// schemas of the tools are derived from them.
-var agentResults = mcpserver.Results{
-	"workflows": document.Workflows{}, "workflow": document.Inspection{}, "step": engine.Answer{},
-	"blocked":    engine.Answer{},
-	"candidates": candidates.List{},
 }

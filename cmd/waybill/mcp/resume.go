@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine/agents"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
@@ -16,7 +16,7 @@ import (
 // ResumeSession implements mcpserver.UseCases. Candidates of the repository that the server
 // runs in come first. A run or session that the agent names by id must be among them;
 // otherwise the error is RUN_NOT_FOUND or SESSION_NOT_FOUND.
-func (c agentCalls) ResumeSession(ctx context.Context, _ event.Actor,
+func (c agentCalls) ResumeSession(ctx context.Context, _ mcpserver.Caller,
 	in mcpserver.ResumeSession) (mcpserver.Document, error) {
 	// Ids are checked before the store is opened.
 	q, err := queryOf(in)
@@ -28,6 +28,9 @@ func (c agentCalls) ResumeSession(ctx context.Context, _ event.Actor,
 	list, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (candidates.List, error) {
 		return c.a.Candidates(ctx, o, q, next)
 	})
+	for i := range list.Candidates {
+		list.Candidates[i].Next = agents.Next(list.Candidates[i].Next)
+	}
 	return documentOf("candidates", list, err)
 }
 

@@ -113,7 +113,22 @@ func showTried(p *page.Page, d views.StepDetails) {
 		for _, w := range t.Warnings {
 			p.Text(indent+"  "+p.Warn("warning")+" ", string(w.Code)+": "+w.Message())
 		}
+		if t.Elicited != nil {
+			p.Text(indent+"  ", "The agent's program asked its user for: "+elicitedText(*t.Elicited))
+		}
+		if t.Traceparent != "" {
+			p.Text(indent+"  ", "traceparent "+t.Traceparent)
+		}
 	}
+}
+
+// elicitedText names what a user was asked for.
+func elicitedText(e event.Elicited) string {
+	all := slices.Clone(e.Inputs)
+	if e.Confirmation {
+		all = append([]string{"the confirmation of the step"}, all...)
+	}
+	return strings.Join(all, ", ")
 }
 
 // pointerText names what a blocker is about.

@@ -282,7 +282,7 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 	}
 	answer, err := s.store.Start(ctx, s.store.Caller(), seed, req)
 	log := s.app.Log()
-	for _, w := range answer.MapCommands(s.app.OfStore).Warnings {
+	for _, w := range warning.MapCommands(answer.Warnings, s.app.OfStore) {
 		if w.Code != warning.VariableAbsent { // the step shows it
 			log.Warn().Msg(w.Message)
 		}

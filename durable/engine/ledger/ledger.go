@@ -50,6 +50,8 @@ type Caller struct {
 	// Observe returns what the process sees of its workspace now; nil: nothing. An attempt records what of it
 	// is new (docs/design.md#observations).
 	Observe func() []event.ObservationRecorded
+	// Traceparent is the trace context of the call, "" without one. It is recorded with an attempt.
+	Traceparent string
 	// Consents obtains a person's signature where the store requires one; nil: the caller brings none.
 	Consents Consents
 	// Signer is who signed the consent that the call brings; zero until it was checked.

@@ -237,6 +237,7 @@ func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log *recor
 			}
 		}
 		row.Artifacts = append(row.Artifacts, rows...)
+		row.tellCall(found.attempts)
 		o.outcome(ctx, row, rows, found.artifacts)
 		if details {
 			o.detail(ctx, row, found, rows, at.Run.Started.WorkflowHash)
@@ -252,6 +253,15 @@ func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log *recor
 	if !row.FullNotes.IsZero() {
 		if text, err := o.v.store.Object(ctx, manifest.Artifact, row.FullNotes); err == nil {
 			row.Details.Notes = strings.ToValidUTF8(string(text), "\uFFFD")
+		}
+	}
+}
+
+// tellCall adds what the latest of some attempts recorded of its call.
+func (row *StepRow) tellCall(attempts []event.Event) {
+	for _, e := range attempts {
+		if p, ok := dataOf(e).(event.AdvanceRecorded); ok {
+			row.Elicited, row.Traceparent = p.Elicited, p.Traceparent
 		}
 	}
 }

@@ -123,6 +123,10 @@ type StepRow struct {
 	Host *HostRow `json:"host,omitzero"`
 	// Guarded are the chats in which a hook refused the end of a turn while the step was pending, oldest first.
 	Guarded []runs.GuardedChat `json:"guarded,omitzero"`
+	// Elicited and Traceparent are those of the last attempt: what the program of an agent asked its user for, and
+	// the trace context of the call.
+	Elicited    *event.Elicited `json:"elicited,omitzero"`
+	Traceparent string          `json:"traceparent,omitzero"`
 	// ContextSet is what the step's attempts set; a null member removed one.
 	ContextSet canon.Value `json:"contextSet"`
 	// Details are those of a step that was asked for.

@@ -5,6 +5,7 @@ package warning
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -40,12 +41,16 @@ func Suggest(code Code, text fault.Suggestion) Warning {
 	return Warning{Code: code, Message: text.String(), suggestion: text}
 }
 
-// MapCommands returns a copy of a warning with the commands of its message replaced.
-func (w Warning) MapCommands(replace func(fault.Command) fault.Command) Warning {
-	if w.suggestion.Format != "" {
-		w.Message = w.suggestion.MapCommands(replace).String()
+// MapCommands returns a copy of warnings with the commands of their messages replaced. The engine does not
+// know the flags that select the store of a call (docs/design.md#tokens).
+func MapCommands(all []Warning, replace func(fault.Command) fault.Command) []Warning {
+	out := slices.Clone(all)
+	for i, w := range out {
+		if w.suggestion.Format != "" {
+			out[i].Message = w.suggestion.MapCommands(replace).String()
+		}
 	}
-	return w
+	return out
 }
 
 // Recorded returns a warning that is recorded with a decision.
@@ -62,6 +67,8 @@ const (
 	ReplayDiffers Code = "REPLAY_DIFFERS"
 	// NotesTruncated: recorded notes were cut at their limit.
 	NotesTruncated Code = "NOTES_TRUNCATED"
+	// NotConfirmed: the user was asked to confirm the step and did not.
+	NotConfirmed Code = "NOT_CONFIRMED"
 	// VariableAbsent: the prompt refers to a variable without a value.
 	VariableAbsent Code = "VARIABLE_ABSENT"
 	// TextTruncated: the prompt is longer than its limit and was cut.

@@ -43,12 +43,15 @@ func BlockedBy(r reason.Report) AdvanceOutcome { return AdvanceOutcome{Kind: Blo
 type AdvanceRecorded struct {
 	// Account is the account that made the attempt, where the step may not be approved by the one who
 	// performed it (docs/design.md#decisions).
-	Account       string            `json:"account,omitzero"` // additive
-	AttemptID     id.Attempt        `json:"attemptId"`
-	Intent        string            `json:"intent"`
-	Outcome       AdvanceOutcome    `json:"outcome"`
-	RequestDigest canon.Digest      `json:"requestDigest,omitzero"` // additive
-	Warnings      []DecisionWarning `json:"warnings,omitzero"`      // additive
+	Account       string         `json:"account,omitzero"` // additive
+	AttemptID     id.Attempt     `json:"attemptId"`
+	Elicited      *Elicited      `json:"elicited,omitzero"` // additive
+	Intent        string         `json:"intent"`
+	Outcome       AdvanceOutcome `json:"outcome"`
+	RequestDigest canon.Digest   `json:"requestDigest,omitzero"` // additive
+	// Traceparent is the trace context that the caller sent (W3C Trace Context), for finding the attempt in traces.
+	Traceparent string            `json:"traceparent,omitzero"` // additive
+	Warnings    []DecisionWarning `json:"warnings,omitzero"`    // additive
 }
 
 // Kind is "advance_recorded".
@@ -63,7 +66,8 @@ func (a AdvanceRecorded) DedupeKey(owner string, s Scope) string {
 func (a AdvanceRecorded) Check(Scope) error {
 	o := a.Outcome
 	err := cmp.Or(oneOf("intent", a.Intent, IntentAckPending), oneOf("outcome", o.Kind, Advanced, Blocked),
-		checkWarnings(a.Warnings), within("account of %d bytes", len(a.Account), 0, limits.ActorRefMax))
+		checkWarnings(a.Warnings), within("account of %d bytes", len(a.Account), 0, limits.ActorRefMax),
+		a.Elicited.Check(), errorIf(a.Traceparent != "" && !ValidTraceparent(a.Traceparent), "a traceparent of another form"))
 	switch {
 	case err != nil:
 		return err

@@ -136,6 +136,16 @@ func TestChecksOfAdvances(t *testing.T) {
 	advance := func(o event.AdvanceOutcome) event.AdvanceRecorded {
 		return event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: o}
 	}
+	asked := func(e event.Elicited) event.AdvanceRecorded {
+		a := advance(event.AdvancedTo(child))
+		a.Elicited = &e
+		return a
+	}
+	traced := func(text string) event.AdvanceRecorded {
+		a := advance(event.AdvancedTo(child))
+		a.Traceparent = text
+		return a
+	}
 	both := event.AdvancedTo(child)
 	both.Blockers = &blockers
 	blockedTo := event.BlockedBy(blockers)
@@ -150,6 +160,13 @@ func TestChecksOfAdvances(t *testing.T) {
 		{"blocked and advanced", advance(blockedTo), "a blocked outcome wants blockers alone"},
 		{"blocked by an empty report", advance(event.BlockedBy(reason.Report{})), "0 blockers: want 1 to 10"},
 		{"of unknown outcome", advance(event.AdvanceOutcome{Kind: "skipped"}), `unknown outcome "skipped"`},
+		{"that asked for nothing", asked(event.Elicited{}), "elicited without content"},
+		{"that asked twice", asked(event.Elicited{Inputs: []string{"a", "a"}}), "elicited inputs that are not in order"},
+		{"that asked for no key", asked(event.Elicited{Inputs: []string{""}}), "an elicited input of 0 bytes"},
+		{"that asked for too much", asked(event.Elicited{Inputs: make([]string, 101)}), "101 elicited inputs"},
+		{"in a trace of another form", traced("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"),
+			"a traceparent of another form"},
+		{"in a trace", traced("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff"), ""},
 	})
 }
 

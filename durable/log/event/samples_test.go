@@ -135,4 +135,7 @@ var samples = []struct {
 	{"gap_recorded.loop", atRoot, event.GapRecorded{GapID: origin.Gap(2), Reason: reason.InvariantBroken,
 		Loop: reason.LoopFact{LoopID: "l", Iteration: 2, MaxIterations: 2}, Severity: event.Critical, Summary: "s",
 		Resolution: event.Resolution{Kind: event.Unresolved}, Pointer: ptr(reason.WorkflowStep("l"))}},
+	{"advance_recorded.elicited", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(child), Elicited: &event.Elicited{Confirmation: true, Inputs: []string{"a", "b"}},
+		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}},
 }

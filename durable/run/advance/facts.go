@@ -106,4 +106,6 @@ type Attempt struct {
 	// Observations are what the process sees of its workspace. Those of branch and commit that the log does not
 	// have are recorded.
 	Observations []event.ObservationRecorded
+	// Traceparent is the trace context of the call, "" without one.
+	Traceparent string
 }

@@ -66,6 +66,20 @@ type Request struct {
 	Artifacts   []Artifact
 	Context     canon.Value // an object; null members delete
 	Preferences []event.PreferenceChange
+	// Elicited is what of the context, or besides it, the user of the caller was asked for; nil: nothing.
+	Elicited *event.Elicited
+}
+
+// withoutElicited is the context as the caller sent it. A call that is repeated because its answer was
+// lost is the same request, whether or not the user is asked again.
+func (r Request) withoutElicited() canon.Value {
+	out := r.Context
+	if r.Elicited != nil {
+		for _, key := range r.Elicited.Inputs {
+			out = out.Without(key)
+		}
+	}
+	return out
 }
 
 // wholeNotes returns the artifact of notes that the recap cannot hold, false for shorter ones
@@ -91,7 +105,7 @@ func isCheckResult(a Artifact) bool { return a.Kind() == check.Kind }
 
 // Digest returns the requestDigest: that of the canonical JSON of artifacts, context,
 // notesMarkdown and preferences, without absent ones (docs/design.md#lines-and-files). The results of
-// checks are left out: a repeated call, which has none, is the same request.
+// checks are left out, and what was elicited: a repeated call, which has none, is the same request.
 func (r Request) Digest() canon.Digest {
 	doc := canon.OfMembers()
 	if sent := r.Sent(); len(sent) > 0 {
@@ -102,8 +116,8 @@ func (r Request) Digest() canon.Digest {
 		}
 		doc = doc.With("artifacts", canon.OfList(items...))
 	}
-	if r.Context.Kind() == canon.Object && r.Context.Len() > 0 {
-		doc = doc.With("context", r.Context)
+	if sent := r.withoutElicited(); sent.Kind() == canon.Object && sent.Len() > 0 {
+		doc = doc.With("context", sent)
 	}
 	if r.Notes != "" {
 		doc = doc.With("notesMarkdown", canon.OfString(r.Notes))

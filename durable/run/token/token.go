@@ -153,6 +153,26 @@ func CheckState(s string) error {
 	return err
 }
 
+// ClaimedRun returns the run that a token of any kind names, without checking the signature: for a
+// suggestion that the caller has to look up, never for an access. false for a text that names none.
+func ClaimedRun(s string) (id.Run, bool) {
+	prefix, _, _ := strings.Cut(s, ".")
+	if _, known := kinds[prefix]; !known {
+		return id.Run{}, false
+	}
+	payload, _, err := split(s, prefix)
+	if err != nil {
+		return id.Run{}, false
+	}
+	var state State
+	if canon.UnmarshalExact(payload, &state) == nil {
+		return state.RunID, true
+	}
+	var attempt Attempt
+	err = canon.UnmarshalExact(payload, &attempt)
+	return attempt.RunID, err == nil
+}
+
 // parse checks form, version and prefix before the signature, so that typing errors are
 // reported as such.
 func parse(keys Keys, s, prefix string, out any) error {

@@ -239,3 +239,20 @@ func FuzzMalleability(f *testing.F) {
 		}
 	})
 }
+
+// TestClaimedRun: each kind names its run, also with a signature of another store; other texts name none.
+func TestClaimedRun(t *testing.T) {
+	for _, s := range []string{token.MintState(old, state), token.MintAck(key, attempt("ack")),
+		token.MintCheckpoint(key, attempt("checkpoint"))} {
+		if got, ok := token.ClaimedRun(s); !ok || got != run {
+			t.Errorf("%s: got %v %v", s, got, ok)
+		}
+	}
+	whole := token.MintState(key, state)
+	for _, s := range []string{"", "st", "st.v1", "st.v2.x.y", whole[:len(whole)-60], "x" + whole, sealed(key, "st.v1", "{}"),
+		sealed(key, "st.v1", `{"runId":"run_x"}`), sealed(key, "ack.v1", "[]"), strings.Repeat("st.v1.", 1<<16)} {
+		if got, ok := token.ClaimedRun(s); ok {
+			t.Errorf("%.40s: got %v", s, got)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/limits"
+)
+
+// Elicited is what the program of an agent asked its user for during a call, in answer to the server. The
+// program says so: the answers are recorded like what the agent itself sent, and prove nothing about a
+// person.
+type Elicited struct {
+	Confirmation bool     `json:"confirmation,omitzero"` // of a step that a guided run waits with
+	Inputs       []string `json:"inputs,omitzero"`       // context keys, in order of bytes
+}
+
+// Check returns an error for a record without content, and for keys that are repeated, not in order or too
+// long. nil is valid.
+func (e *Elicited) Check() error {
+	switch {
+	case e == nil:
+		return nil
+	case !e.Confirmation && len(e.Inputs) == 0:
+		return errors.New("elicited without content")
+	case len(e.Inputs) > limits.InputsShownMax:
+		return fmt.Errorf("%d elicited inputs", len(e.Inputs))
+	}
+	for i, key := range e.Inputs {
+		if key == "" || len(key) > limits.ContextKeyMax {
+			return fmt.Errorf("an elicited input of %d bytes", len(key))
+		}
+		if i > 0 && e.Inputs[i-1] >= key {
+			return errors.New("elicited inputs that are not in order")
+		}
+	}
+	return nil
+}
+
+// Has reports that a context key was asked for.
+func (e *Elicited) Has(key string) bool {
+	if e == nil {
+		return false
+	}
+	_, has := slices.BinarySearch(e.Inputs, key)
+	return has
+}
+
+// ValidTraceparent reports the form of a traceparent of W3C Trace Context: version, trace id, parent id and
+// flags in lower-case hexadecimal digits. Version ff and ids of zeros are invalid. A newer version may have
+// more fields, which are not kept; it is none here.
+func ValidTraceparent(text string) bool {
+	parts := strings.Split(text, "-")
+	if len(parts) != 4 {
+		return false
+	}
+	for i, size := range []int{2, 32, 16, 2} {
+		part := parts[i]
+		if len(part) != size || strings.Trim(part, "0123456789abcdef") != "" {
+			return false
+		}
+	}
+	return strings.Trim(parts[0], "f") != "" && strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
+}
