@@ -77,7 +77,7 @@ func checkBlank(cmd *cobra.Command, args []string) error {
 		switch list, ok := flag.Value.(pflag.SliceValue); {
 		case ok:
 			values = list.GetSlice()
-		case flag.Value.Type() == "string":
+		case isText(flag.Value):
 			values = []string{flag.Value.String()}
 		}
 		for _, value := range values {
@@ -91,3 +91,11 @@ func checkBlank(cmd *cobra.Command, args []string) error {
 
 // isBlank reports whether a text has no visible character.
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// isText reports whether any text is a value of a flag.
+func isText(v pflag.Value) bool {
+	if n, ok := v.(named); ok {
+		v = n.Value
+	}
+	return v.Type() == "string"
+}
