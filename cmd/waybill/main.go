@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/notify"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/identity"
 	"github.com/waybill/waybill/infra/notifier"
@@ -37,6 +38,6 @@ func run(args []string, in io.Reader, out, errOut io.Writer, env []string) int {
 	a := &cli.App{Process: cli.Process{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version,
 		Account: config.AccountOf(uid()), Names: sync.OnceValue(func() config.Names {
 			return identity.Machine(context.Background(), "", env)
-		}), Notifications: cli.NewNotifications(&notifier.Launcher{Env: env}), Clock: time.Now, Entropy: rand.Reader}}
+		}), Notifications: notify.New(&notifier.Launcher{Env: env}), Clock: time.Now, Entropy: rand.Reader}}
 	return a.Execute(newRoot(a))
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/notify"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -89,7 +90,7 @@ func notifying(t *testing.T, files map[string]string) (p program, n *notified,
 			}
 		}
 		a := &cli.App{Process: cli.Process{In: strings.NewReader(""), Out: &out, Err: &errOut,
-			Args: append(args, "--store", p.store), Env: os.Environ(), Notifications: cli.NewNotifications(n), Clock: time.Now, Entropy: rand.Reader}}
+			Args: append(args, "--store", p.store), Env: os.Environ(), Notifications: notify.New(n), Clock: time.Now, Entropy: rand.Reader}}
 		if status := a.Execute(newRoot(a)); status != want {
 			t.Fatalf("%q: exit status %d\n%s%s", args, status, &out, &errOut)
 		}

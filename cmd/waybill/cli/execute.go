@@ -26,7 +26,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", s.stat
 // Execute runs the command line with the commands of root and returns the exit status. It
 // prints every error, as JSON or as text for people. A panic is printed as INTERNAL.
 func (a *App) Execute(root *cobra.Command) (status int) {
-	defer a.Notifications.end() // the answer is printed
+	defer a.Notifications.End() // the answer is printed
 	called := root
 	defer func() {
 		if a.measured != nil {

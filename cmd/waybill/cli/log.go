@@ -69,11 +69,7 @@ func (a *App) LogHandler() slog.Handler { return zerolog.NewSlogHandler(a.Log())
 // Loggers that were created before are not affected.
 func (p *Process) SyncStderr() {
 	p.Err = zerolog.SyncWriter(p.Err)
-	if n := p.Notifications; n != nil {
-		n.mu.Lock()
-		n.direct = true
-		n.mu.Unlock()
-	}
+	p.Notifications.Directly()
 }
 
 // escapedLines writes diagnostics in JSON as all JSON documents are written: see WriteJSON. zerolog writes whole lines.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/notify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
@@ -30,7 +31,7 @@ type Process struct {
 	Names func() config.Names
 
 	// Notifications starts the commands of notifications; nil: none are started.
-	Notifications *Notifications
+	Notifications *notify.Process
 
 	Clock   func() time.Time
 	Entropy io.Reader

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"strconv"
-	"strings"
-	"time"
-
 	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 )
 
 // SinceMs returns the moment that --since names, in milliseconds since 1970 UTC; 0 for "".
@@ -14,33 +12,10 @@ func SinceMs(a *App, cmd *cobra.Command, since string) (int64, error) {
 		return 0, nil
 	}
 	// The clock of the call and not time.Now, so that tests can set it.
-	at, ok := sinceTime(since, a.Clock())
+	at, ok := page.Since(since, a.Clock())
 	if !ok {
 		return 0, UsageFault(cmd, "--since %q is neither a time nor a duration", since).
 			Suggest("Give a date such as 2006-01-02, or a duration before now: 36h, 7d, 2w.")
 	}
 	return at.UnixMilli(), nil
-}
-
-// sinceTime parses a date, an RFC 3339 time, or a duration before now such as
-// 36h, 7d and 2w. A date is midnight in the local time zone. ok is false for
-// anything else, and for a negative or too large duration. Days and weeks are
-// counted by the calendar, so that 1d is the same time of day also when the
-// clocks changed.
-func sinceTime(s string, now time.Time) (time.Time, bool) {
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return at, true
-		}
-	}
-	for unit, days := range map[string]int{"d": 1, "w": 7} {
-		if text, ok := strings.CutSuffix(s, unit); ok {
-			// 16 bits of days are 179 years, more than any store is old; the
-			// product below cannot overflow.
-			n, err := strconv.ParseUint(text, 10, 16)
-			return now.AddDate(0, 0, -days*int(n)), err == nil
-		}
-	}
-	d, err := time.ParseDuration(s)
-	return now.Add(-d), err == nil && d >= 0
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/notify"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
@@ -69,7 +70,7 @@ type Store struct {
 	app    *App
 	config config.Config // as it was when the store was opened
 	// notifying is about what is appended to the store.
-	notifying *notifying
+	notifying *notify.Queue
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -107,14 +108,14 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 			return nil, err
 		}
 	}
-	n := newNotifying(a)
-	o := connect(dir, store, func(p manifest.Plan) {
+	var o *Store
+	o = connect(dir, store, func(p manifest.Plan) {
 		if a.Appended != nil {
 			a.Appended(p.Log)
 		}
-		n.appended(p)
+		o.notifying.Appended(p)
 	}, a.Version)
-	o.app, o.config, o.notifying, n.store = a, c, n, o
+	o.app, o.config, o.notifying = a, c, a.notifying(o)
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
 }
@@ -240,7 +241,7 @@ func (s announcing) Object(ctx context.Context, kind manifest.ObjectKind, ref ca
 // Close starts the commands of notifications that are due, writes data that the engine has deferred, such as
 // head caches, and closes the files. Errors are ignored: no acknowledged fact depends on that.
 func (o *Store) Close() {
-	o.notifying.settle()
+	o.notifying.Settle()
 	o.Flush(context.Background()) // the context of the call may be cancelled already
 	_ = o.files.Close()
 }

@@ -21,7 +21,7 @@ import (
 func TestConfiguredWaitCancelledContext(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	a := &App{Process: Process{Err: io.Discard, Clock: time.Now, Entropy: rand.Reader}}
-	a.Flags.Store = dir
+	a.Flags.Store, a.creates = dir, true
 	o, err := a.Open(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -20,11 +20,10 @@ import (
 // TestInterruptedExportRemovesItsFile cancels an export. Its temporary file is in a directory
 // that gc does not clean, so the export must remove it.
 func TestInterruptedExportRemovesItsFile(t *testing.T) {
-	store, dir := filepath.Join(t.TempDir(), "s"), t.TempDir()
+	dir := t.TempDir()
 	var out bytes.Buffer
 	a := &cli.App{Process: cli.Process{In: strings.NewReader(""), Out: &out, Err: &out, Clock: time.Now,
-		Entropy: rand.Reader}}
-	a.Flags.Store = store
+		Entropy: rand.Reader, Env: []string{"WAYBILL_HOME=" + t.TempDir()}}}
 	w, err := a.Workflow(context.Background(), "wr.demo")
 	if err != nil {
 		t.Fatal(err)

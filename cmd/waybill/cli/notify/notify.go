@@ -1,4 +1,6 @@
-package cli
+// Package notify starts the command of notifications for what a process appends (docs/design.md#notifications). It
+// decides nothing: package notice does. Start with Queue.
+package notify
 
 import (
 	"cmp"
@@ -8,16 +10,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/waybill/waybill/durable/engine/notice"
-	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/ports"
 )
 
-// Notifications are what a process does about the command of notifications (docs/design.md#notifications). All
-// stores that the process opens share it.
-type Notifications struct {
+// Process is what a process does about the command of notifications. All stores that the process opens share it.
+type Process struct {
 	notifier ports.Notifier
 
 	mu      sync.Mutex
@@ -27,25 +27,16 @@ type Notifications struct {
 	started bool     // a command was
 }
 
-// NewNotifications returns notifications that are started by n.
-func NewNotifications(n ports.Notifier) *Notifications { return &Notifications{notifier: n} }
+// New returns the notifications that n starts.
+func New(n ports.Notifier) *Process { return &Process{notifier: n} }
 
-// notifyingEnv is set in the environment of the command of notifications. What it calls of waybill does not
+// Env is set in the environment of the command of notifications. What it calls of waybill does not
 // notify: a command that continues runs would be started again and again.
-const notifyingEnv = "WAYBILL_NOTIFY"
-
-// OnMachine returns the settings of the store on this machine.
-func (o *Store) OnMachine() settings.OnMachine {
-	machine, err := o.app.Machine()
-	if err != nil {
-		return settings.OnMachine{Settings: o.Settings}
-	}
-	return settings.OnMachine{Settings: o.Settings, Machine: machine}
-}
+const Env = "WAYBILL_NOTIFY"
 
 // report logs what happened to a notification. The diagnostics of a command come after its answer: a view
 // may be on the terminal.
-func (n *Notifications) report(write func()) {
+func (n *Process) report(write func()) {
 	n.mu.Lock()
 	direct := n.direct
 	if !direct {
@@ -57,8 +48,8 @@ func (n *Notifications) report(write func()) {
 	}
 }
 
-// end waits a short time for the commands, after the answer of the call was printed, and logs the reports.
-func (n *Notifications) end() {
+// End waits a short time for the commands, after the answer of the call was printed, and logs the reports.
+func (n *Process) End() {
 	if n == nil {
 		return
 	}
@@ -76,14 +67,36 @@ func (n *Notifications) end() {
 	n.late = nil
 }
 
+// Directly lets reports be logged at once: stderr may be written at any time.
+func (n *Process) Directly() {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	n.direct = true
+	n.mu.Unlock()
+}
+
 // noticesMax bounds the facts of one store that wait for their notification.
 const noticesMax = 1024
 
-// notifying notifies of what this process appends to the logs of one opened store. The appends only add to a
-// queue; another goroutine reads the runs and starts the command. Its zero value notifies of nothing.
-type notifying struct {
-	app   *App
-	store *Store
+// Store is what the notifications of one opened store require.
+type Store struct {
+	// Command returns the command of notifications, nil if there is none. An error says why it may not run.
+	Command func(context.Context) ([]string, error)
+	// Notice returns what a person is notified of; ok is false for nothing. Its next command is complete.
+	Notice func(context.Context, notice.Recorded) (n notice.Notice, ok bool, err error)
+	Log    func() zerolog.Logger
+	// Explain returns a fault as it is shown.
+	Explain func(*fault.Fault) *fault.Fault
+	Home    string // the directory in which the command runs
+}
+
+// Queue notifies of what this process appends to the logs of one opened store. The appends only add to a
+// queue; another goroutine reads the runs and starts the command. A nil Queue notifies of nothing.
+type Queue struct {
+	all   *Process
+	store Store
 
 	mu      sync.Mutex
 	queue   []notice.Recorded
@@ -94,16 +107,19 @@ type notifying struct {
 	close   context.CancelFunc
 }
 
-// newNotifying returns the notifications of a store that is not connected yet.
-func newNotifying(a *App) *notifying {
-	n := &notifying{app: a}
-	n.hurry, n.close = context.WithCancel(context.Background())
-	return n
+// Of returns the notifications of a store. nil of a nil Process.
+func (n *Process) Of(s Store) *Queue {
+	if n == nil {
+		return nil
+	}
+	q := &Queue{all: n, store: s}
+	q.hurry, q.close = context.WithCancel(context.Background())
+	return q
 }
 
-// appended notes what an append recorded. It does not block.
-func (n *notifying) appended(p manifest.Plan) {
-	if n.app.Notifications == nil || n.app.Getenv(notifyingEnv) != "" {
+// Appended notes what an append recorded. It does not block.
+func (n *Queue) Appended(p manifest.Plan) {
+	if n == nil {
 		return
 	}
 	recorded := notice.RecordedBy(p)
@@ -124,7 +140,7 @@ func (n *notifying) appended(p manifest.Plan) {
 }
 
 // run works until the queue is empty.
-func (n *notifying) run() {
+func (n *Queue) run() {
 	for {
 		n.mu.Lock()
 		if len(n.queue) == 0 {
@@ -139,35 +155,37 @@ func (n *notifying) run() {
 	}
 }
 
-// settle returns when the command of each fact was started. The store may be closed then.
-func (n *notifying) settle() {
+// Settle returns when the command of each fact was started. The store may be closed then.
+func (n *Queue) Settle() {
+	if n == nil {
+		return
+	}
 	n.close()
 	n.work.Wait()
 	if n.dropped > 0 {
-		log := n.app.Log()
+		log := n.store.Log()
 		log.Warn().Int("count", n.dropped).Msg("notifications were left out: too many waited")
 	}
 }
 
 // notify starts the command for one fact, if a person is notified of it. Nothing that goes wrong here concerns
 // the call that recorded the fact.
-func (n *notifying) notify(rec notice.Recorded) {
-	ctx, all := context.Background(), n.app.Notifications
-	argv, err := n.store.OnMachine().NotifyCommand(ctx)
+func (n *Queue) notify(rec notice.Recorded) {
+	ctx, all := context.Background(), n.all
+	argv, err := n.store.Command(ctx)
 	if err == nil && len(argv) == 0 {
 		return
 	}
 	if err != nil {
-		all.refuse(n.app, err)
+		all.refuse(n.store, err)
 		return
 	}
-	fact, ok, err := n.store.Notices.After(ctx, rec)
+	fact, ok, err := n.store.Notice(ctx, rec)
 	if err == nil && !ok {
 		return
 	}
 	var text []byte
 	if err == nil {
-		fact.Next.Command = n.app.WithStoreFlags(fact.Next.Command)
 		text, err = fact.Document()
 	}
 	if err != nil {
@@ -177,14 +195,14 @@ func (n *notifying) notify(rec notice.Recorded) {
 	all.mu.Lock()
 	all.started = true
 	all.mu.Unlock()
-	all.notifier.Notify(n.hurry, ports.Notification{Argv: argv, Dir: cmp.Or(n.app.home(), "/"), Document: text,
+	all.notifier.Notify(n.hurry, ports.Notification{Argv: argv, Dir: cmp.Or(n.store.Home, "/"), Document: text,
 		Env: map[string]string{"WAYBILL_RUN_ID": fact.RunID.String(), "WAYBILL_STATUS": string(fact.Status),
-			notifyingEnv: "1"}},
+			Env: "1"}},
 		func(out ports.CommandOutcome) { all.report(func() { n.ended(rec, out) }) })
 }
 
 // ended logs the end of a command: a failure as a warning, with the end of its output.
-func (n *notifying) ended(rec notice.Recorded, out ports.CommandOutcome) {
+func (n *Queue) ended(rec notice.Recorded, out ports.CommandOutcome) {
 	level := zerolog.WarnLevel
 	if out.OK() {
 		level = zerolog.DebugLevel
@@ -201,13 +219,13 @@ func (n *notifying) ended(rec notice.Recorded, out ports.CommandOutcome) {
 }
 
 // log begins a record about a notification.
-func (n *notifying) log(rec notice.Recorded, level zerolog.Level) *zerolog.Event {
-	log := n.app.Log()
+func (n *Queue) log(rec notice.Recorded, level zerolog.Level) *zerolog.Event {
+	log := n.store.Log()
 	return log.WithLevel(level).Str("runId", rec.Run.String())
 }
 
 // refuse logs once for the process that the command of a store is not started, and why.
-func (n *Notifications) refuse(a *App, err error) {
+func (n *Process) refuse(s Store, err error) {
 	n.mu.Lock()
 	again := n.refused
 	n.refused = true
@@ -215,9 +233,9 @@ func (n *Notifications) refuse(a *App, err error) {
 	if again {
 		return
 	}
-	f := faults.Redact(a.SuggestForStore(fault.Of(err)))
+	f := faults.Redact(s.Explain(fault.Of(err)))
 	n.report(func() {
-		log := a.Log()
+		log := s.Log()
 		log.Warn().Str("code", string(f.Code)).Msg("no notification is sent: " + f.Message + ". " + f.Suggestion.String())
 	})
 }
