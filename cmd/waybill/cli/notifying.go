@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/notify"
 	"github.com/waybill/waybill/durable/engine/notice"
@@ -18,7 +19,7 @@ func (o *Store) OnMachine() settings.OnMachine {
 }
 
 // notifying returns the notifications of what this process appends to a store; nil: there are none.
-func (a *App) notifying(o *Store) *notify.Queue {
+func notifying(a *App, o *Store) *notify.Queue {
 	if a.Getenv(notify.Env) != "" {
 		return nil
 	}
@@ -29,5 +30,5 @@ func (a *App) notifying(o *Store) *notify.Queue {
 			n.Next.Command = a.WithStoreFlags(n.Next.Command)
 			return n, ok, err
 		},
-		Log: a.Log, Explain: a.SuggestForStore, Home: a.home()})
+		Log: func() *slog.Logger { return slog.New(a.LogHandler()) }, Explain: a.SuggestForStore, Home: a.home()})
 }

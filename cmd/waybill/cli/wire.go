@@ -115,7 +115,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 		}
 		o.notifying.Appended(p)
 	}, a.Version)
-	o.app, o.config, o.notifying = a, c, a.notifying(o)
+	o.app, o.config, o.notifying = a, c, notifying(a, o)
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
 }

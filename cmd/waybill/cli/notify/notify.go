@@ -5,9 +5,8 @@ package notify
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"sync"
-
-	"github.com/rs/zerolog"
 
 	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/fault"
@@ -86,7 +85,7 @@ type Store struct {
 	Command func(context.Context) ([]string, error)
 	// Notice returns what a person is notified of; ok is false for nothing. Its next command is complete.
 	Notice func(context.Context, notice.Recorded) (n notice.Notice, ok bool, err error)
-	Log    func() zerolog.Logger
+	Log    func() *slog.Logger
 	// Explain returns a fault as it is shown.
 	Explain func(*fault.Fault) *fault.Fault
 	Home    string // the directory in which the command runs
@@ -163,8 +162,7 @@ func (n *Queue) Settle() {
 	n.close()
 	n.work.Wait()
 	if n.dropped > 0 {
-		log := n.store.Log()
-		log.Warn().Int("count", n.dropped).Msg("notifications were left out: too many waited")
+		n.store.Log().Warn("notifications were left out: too many waited", "count", n.dropped)
 	}
 }
 
@@ -189,7 +187,7 @@ func (n *Queue) notify(rec notice.Recorded) {
 		text, err = fact.Document()
 	}
 	if err != nil {
-		n.log(rec, zerolog.WarnLevel).Err(err).Msg("a notification was left out: the run cannot be read")
+		n.store.Log().Warn("a notification was left out: the run cannot be read", "runId", rec.Run.String(), "error", err.Error())
 		return
 	}
 	all.mu.Lock()
@@ -203,25 +201,18 @@ func (n *Queue) notify(rec notice.Recorded) {
 
 // ended logs the end of a command: a failure as a warning, with the end of its output.
 func (n *Queue) ended(rec notice.Recorded, out ports.CommandOutcome) {
-	level := zerolog.WarnLevel
+	level := slog.LevelWarn
 	if out.OK() {
-		level = zerolog.DebugLevel
+		level = slog.LevelDebug
 	}
-	record := n.log(rec, level).Int64("exit", out.ExitStatus).Int64("durationMs", out.DurationMs).
-		Int64("outputBytes", out.OutputBytes)
+	about := []any{"runId", rec.Run.String(), "exit", out.ExitStatus, "durationMs", out.DurationMs, "outputBytes", out.OutputBytes}
 	if out.Failure != "" {
-		record.Str("failure", out.Failure)
+		about = append(about, "failure", out.Failure)
 	}
 	if out.OutputTail != "" {
-		record.Str("output", out.OutputTail)
+		about = append(about, "output", out.OutputTail)
 	}
-	record.Msg("the command of notifications ended")
-}
-
-// log begins a record about a notification.
-func (n *Queue) log(rec notice.Recorded, level zerolog.Level) *zerolog.Event {
-	log := n.store.Log()
-	return log.WithLevel(level).Str("runId", rec.Run.String())
+	n.store.Log().Log(context.Background(), level, "the command of notifications ended", about...)
 }
 
 // refuse logs once for the process that the command of a store is not started, and why.
@@ -235,7 +226,6 @@ func (n *Process) refuse(s Store, err error) {
 	}
 	f := faults.Redact(s.Explain(fault.Of(err)))
 	n.report(func() {
-		log := s.Log()
-		log.Warn().Str("code", string(f.Code)).Msg("no notification is sent: " + f.Message + ". " + f.Suggestion.String())
+		s.Log().Warn("no notification is sent: "+f.Message+". "+f.Suggestion.String(), "code", string(f.Code))
 	})
 }
