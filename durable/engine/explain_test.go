@@ -37,7 +37,7 @@ func TestWhatAReferenceNames(t *testing.T) {
 		{node, "is the node of step first of run " + last, "waybill runs show " + last + " --step first", fault.RunNotFound},
 		{node[:20], "is the node of step first", "--step first", fault.RunNotFound},
 		{"node_", "no run has the id", "", fault.RunNotFound},
-		{"prop_abc", `"prop_abc" is the id of a proposal`, "waybill proposals get prop_abc", fault.RunNotFound},
+		{"prop_abc", "prop_abc is the id of a proposal", "waybill proposals get prop_abc", fault.RunNotFound},
 		{"prop_a;b", "no run has the id", "", fault.RunNotFound},
 		{"prop_", "no run has the id", "", fault.RunNotFound},
 	} {
