@@ -476,7 +476,7 @@ func TestWhoOfHostileCommits(t *testing.T) {
 		t.Errorf("1,000 forged trailers: %s", out)
 	}
 	refused(nil, 2, "VALIDATION_ERROR", "--", "--all")
-	refused(nil, 2, "VALIDATION_ERROR", "")
+	refused(nil, 2, "USAGE_ERROR", "")
 	refused(nil, 2, "USAGE_ERROR", "--all")
 	refused(nil, 2, "USAGE_ERROR", "HEAD", "HEAD")
 	refused(nil, 6, "COMMIT_NOT_FOUND", "nothing")

@@ -152,6 +152,9 @@ func (p program) onlyRun() string {
 	var list struct {
 		Runs []struct{ RunID string } `json:"runs"`
 	}
+	if _, err := os.Stat(filepath.Join(p.store, "store.json")); os.IsNotExist(err) {
+		return "" // it was killed before it created the store
+	}
 	p.json(&list, "runs", "list")
 	if len(list.Runs) > 1 {
 		p.t.Fatalf("%d runs, want 1", len(list.Runs))

@@ -86,6 +86,9 @@ func TestListWorkflowsTruncatesProblems(t *testing.T) {
 	c := p.agent()
 	agents := c.tool("list_workflows", "{}").raw
 	c.ends()
+	if out, err := p.command("config", "set", "lockWaitMs", "2000").CombinedOutput(); err != nil { // creates the store
+		t.Fatalf("%v: %s", err, out)
+	}
 	persons, err := p.command("workflows", "list", "--json").Output()
 	if err != nil {
 		t.Fatal(err)

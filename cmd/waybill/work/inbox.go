@@ -63,11 +63,11 @@ func NewInbox(a *cli.App) *cobra.Command {
 				func(p *page.Page, list inbox.List) { showInbox(a, p, list) })
 		},
 	},
-		cli.ManyOf(&q.Kinds, "kind", inbox.Kinds(),
-			"list only items of `KIND`, may be repeated: "+page.JoinWords(inbox.Kinds())),
+		cli.ManyOf(&q.Kinds, "kind KIND", inbox.Kinds(),
+			"list only items of KIND, may be repeated: "+page.JoinWords(inbox.Kinds())),
 		cli.Opt(&q.Imported, "imported", "list imported runs too that were not continued in this store"),
-		cli.Opt(&q.Limit, "limit", "list at most `N` items; 0 lists as many as a page holds"),
-		cli.Opt(&q.Cursor, "cursor", "continue after the `CURSOR` of the previous page"))
+		cli.Opt(&q.Limit, "limit N", "list at most N items; 0 lists as many as a page holds"),
+		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"))
 }
 
 // showInbox prints two lines for each item: what waits since when, and the command.
