@@ -111,7 +111,7 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
 	add(at, event.GapRecorded{GapID: o.Gap(0), Reason: reason.MissingOutput, Severity: event.Warning, Summary: "a gap",
 		Resolution: event.Resolution{Kind: event.Unresolved}, Pointer: new(reason.OutputContract("wr.x")),
-		Loop: reason.LoopFact{LoopID: "a_loop", Iteration: 17, Length: 18, MaxIterations: 19},
+		Loop:         reason.LoopFact{LoopID: "a_loop", Iteration: 17, Length: 18, MaxIterations: 19},
 		EvidenceRefs: []event.EvidenceRef{{Kind: "event", EventID: &blocked.ID}, {Kind: "output", OutputID: new(o.Output(0))}}})
 	add(at, event.GapRecorded{GapID: o.Gap(1), Reason: reason.MissingOutput, Severity: event.Info, Summary: "a resolution",
 		Resolution: event.Resolution{Kind: event.Resolves, ResolvesGapID: new(o.Gap(0))}})
