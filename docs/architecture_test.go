@@ -61,6 +61,7 @@ var layers = []layer{
 	{"ports", []string{"ports"}},
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/openwoptest", "ports/porttest/sample"}},
 	{"engine", []string{"durable/engine/sealed", "durable/engine/origin"}},
+	{"engine", []string{"durable/engine/index"}},
 	{"engine", []string{"durable/engine/handed", "durable/engine/idempotency", "durable/engine/ledger", "durable/engine/session"}},
 	{"engine", []string{"durable/engine/startkey", "durable/engine/warning"}},
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},

@@ -118,6 +118,12 @@ const (
 	// HeadCacheBytesMax bounds a session's head cache (docs/design.md#head-cache): reading a
 	// larger one takes about as long as folding the log.
 	HeadCacheBytesMax = 1 << 20
+	// IndexBytesMax bounds the index of a store (docs/design.md#index): about 60,000 runs. A larger one is not
+	// written, and lists read the sessions.
+	IndexBytesMax = 64 << 20
+	// IndexSettleNs is the age in nanoseconds from which on the times of a file are believed to show every change of
+	// it. It covers filesystems that record times in steps of 2 s.
+	IndexSettleNs = 2_000_000_000
 	// HeadBriefBytesMax bounds the first line of a head cache, the only part that a search for a
 	// run reads.
 	HeadBriefBytesMax = 4096

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/inbox"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/openruns"
@@ -188,6 +189,9 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	v := views.New(e.Reader, store, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
 		HandedOver: e.Ledger().IsHandedOver})
+	kept := index.New(sessiontimes.New(dir), store)
+	v.KeepIn(kept)
+	e.FindIn(kept)
 	learned := learning.New(e, announced)
 	waiting := inbox.New(e.Reader, store, v, learned)
 	audit := verify.NewAuditor(e.Ledger(), store)

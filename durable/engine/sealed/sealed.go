@@ -25,6 +25,9 @@ func Key(ctx context.Context, k ports.Keyring) *token.Key {
 	return &keys.Current
 }
 
+// Overhead is the number of bytes that a line has beside its document.
+const Overhead = 2*derive.SealBytes + 2
+
 // Append appends "<seal> <doc>\n". The seal is a keyed digest of the document in
 // its context.
 func Append(dst []byte, context string, key *token.Key, doc []byte) []byte {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -23,7 +24,7 @@ const Last = "@last"
 // reference is, and RUN_AMBIGUOUS.
 func (r *Reader) Locate(ctx context.Context, ref string) (Position, error) {
 	ref = id.Typed(ref)
-	at, err := r.searchRun(ctx, ref)
+	at, err := r.searchRun(ctx, ref, r.index)
 	if err != nil {
 		return Position{}, explain(ctx, r, ref, err)
 	}
@@ -45,8 +46,13 @@ type FoundRun struct {
 // Lookup finds a run and reads its whole session, as the use cases do that show
 // history and health. Errors as of Locate.
 func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
+	return r.lookup(ctx, ref, r.index)
+}
+
+// lookup is Lookup by an index; nil: every session is read.
+func (r *Reader) lookup(ctx context.Context, ref string, x *index.Index) (FoundRun, error) {
 	ref = id.Typed(ref)
-	found, err := r.searchRun(ctx, ref)
+	found, err := r.searchRun(ctx, ref, x)
 	if err != nil {
 		return FoundRun{}, explain(ctx, r, ref, err)
 	}
@@ -66,7 +72,7 @@ func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
 
 // ResolveSession returns the session that a session id, a unique prefix of it, or a
 // reference to one of its runs, names. Errors: SESSION_NOT_FOUND, RUN_NOT_FOUND,
-// RUN_AMBIGUOUS.
+// RUN_AMBIGUOUS. It does not use the index: what is verified must not be chosen by file times.
 func (r *Reader) ResolveSession(ctx context.Context, ref string) (id.Session, error) {
 	ref = id.Typed(ref)
 	all, err := r.Sessions(ctx)
@@ -79,7 +85,7 @@ func (r *Reader) ResolveSession(ctx context.Context, ref string) (id.Session, er
 		}
 		return s, fault.New(fault.SessionNotFound, "the store holds no session %s", s)
 	}
-	at, err := r.Lookup(ctx, ref)
+	at, err := r.lookup(ctx, ref, nil)
 	if fault.Is(err, fault.RunNotFound) {
 		if s, ok, _ := findSession(all, ref); ok {
 			return s, nil
@@ -98,27 +104,26 @@ type runMatch struct {
 	brief   runs.BriefRun
 	history *History
 	verdict manifest.Verdict
+	kept    bool // named by the index, and not read
 }
 
 // searchRun searches every session for a run, because a run id does not contain
 // its session. A session that cannot be read does not hide runs in others; but
 // @last is RUN_AMBIGUOUS then, since the latest run may be in it.
-func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err error) {
+func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at runMatch, err error) {
 	if at, ok := r.atHome(ctx, ref); ok {
 		return at, nil
 	}
-	all, err := r.Sessions(ctx)
+	all, err := r.places(ctx, ref, x)
 	if err != nil {
 		return at, err
-	}
-	if _, err := id.ParseRun(ref); err == nil {
-		r.cachedFirst(all)
 	}
 	key := r.HeadKey(ctx)
 	var matches []string
 	unread := 0
-	for _, s := range all {
-		found, this, ok := r.sessionRuns(ctx, s, key)
+	for _, place := range all {
+		s := place.ID
+		found, this, ok := r.placeRuns(ctx, place, key)
 		if !ok {
 			unread++ // one unreadable session must not hide the others
 			continue
@@ -129,7 +134,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err er
 			// Run ids are unique in a store, so the search can end.
 			case runID.String() == ref:
 				r.NoteHome(runID, s)
-				return this, nil
+				return r.confirmed(ctx, this, key)
 			case ref == Last && (at.session.IsZero() || isLater(this.brief, at.brief)):
 				at = this
 			case ref != Last && MatchesPrefix(runID, ref):
@@ -150,7 +155,50 @@ func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err er
 			"the last run cannot be determined: %s could not be read", sessionCount(unread)).
 			Suggest("Name the run; %s shows all runs.", fault.Command{"runs", "list"})
 	}
-	return at, nil
+	return r.confirmed(ctx, at, key)
+}
+
+// places are the sessions in which a run is searched, with what the index keeps of them.
+func (r *Reader) places(ctx context.Context, ref string, x *index.Index) ([]index.Session, error) {
+	if x != nil {
+		return x.Sessions(ctx)
+	}
+	all, err := r.Sessions(ctx)
+	if _, notRun := id.ParseRun(ref); notRun == nil {
+		r.cachedFirst(all)
+	}
+	out := make([]index.Session, len(all))
+	for i, s := range all {
+		out[i].ID = s
+	}
+	return out, err
+}
+
+// placeRuns returns the runs of a session: those that the index keeps, else those of sessionRuns.
+func (r *Reader) placeRuns(ctx context.Context, place index.Session, key *token.Key) (found []runs.BriefRun, at runMatch,
+	ok bool) {
+	if !place.Keep {
+		return r.sessionRuns(ctx, place.ID, key)
+	}
+	for _, run := range place.Runs {
+		found = append(found, runs.BriefRun{RunID: run.ID, Tip: run.Tip, LastAtMs: run.LastAtMs, LastIndex: run.LastIndex})
+	}
+	return found, runMatch{session: place.ID, kept: true}, true
+}
+
+// confirmed reads the session of a run that the index named: file times are no evidence
+// (docs/design.md#index).
+func (r *Reader) confirmed(ctx context.Context, at runMatch, key *token.Key) (runMatch, error) {
+	if !at.kept {
+		return at, nil
+	}
+	found, now, ok := r.sessionRuns(ctx, at.session, key)
+	i := slices.IndexFunc(found, func(b runs.BriefRun) bool { return b.RunID == at.brief.RunID })
+	if !ok || i < 0 {
+		return runMatch{}, runNotFound(at.brief.RunID.String(), 1)
+	}
+	now.brief = found[i]
+	return now, nil
 }
 
 // atHome looks for a run in the session in which it was found before, without listing the sessions of the store.

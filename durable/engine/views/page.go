@@ -33,33 +33,46 @@ func Statuses() []runs.Status {
 		runs.Cancelling, runs.Cancelled, runs.Failed}
 }
 
-// Select returns the page of l that s selects, with the cursor of the next
+// page returns the page of a list that s selects, with the cursor of the next
 // page. A page of more than limits.AnswerBytesMax ends earlier. A cursor names the row before the page and not an offset, so that runs
 // which change between two pages neither repeat a row nor hide an unchanged
 // one. A malformed cursor is VALIDATION_ERROR.
-func (l RunList) Select(s Selection) (RunPage, error) {
-	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: l.Unreadable}}
-	from, err := firstAfter(l.Runs, s.Cursor)
+func (s Selection) page(all []listed, unreadable []Unreadable) (RunPage, error) {
+	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: unreadable}}
+	from, err := firstAfter(all, s.Cursor)
 	if err != nil {
 		return out, err
 	}
 	var size paging.Size
 	size.Add(out.Unreadable)
-	for i := from; i < len(l.Runs); i++ {
-		row := l.Runs[i]
+	for i := from; i < len(all); i++ {
+		full := s.Limit > 0 && len(out.Runs) == s.Limit
+		if full && !s.selects() {
+			out.NextCursor = cursorOf(out.Runs[len(out.Runs)-1])
+			break
+		}
+		row, err := all[i].full()
+		if err != nil {
+			return out, err
+		}
 		if len(s.missed(row)) > 0 {
 			continue
 		}
-		if full := s.Limit > 0 && len(out.Runs) == s.Limit; full || !size.Fits(row) && len(out.Runs) > 0 {
+		if full || !size.Fits(row) && len(out.Runs) > 0 {
 			out.NextCursor = cursorOf(out.Runs[len(out.Runs)-1])
 			break
 		}
 		out.Runs = append(out.Runs, row)
 	}
 	if len(out.Runs) == 0 && s.Cursor == "" {
-		out.Excluded = s.excluded(l.Runs)
+		out.Excluded, err = s.excluded(all)
 	}
-	return out, nil
+	return out, err
+}
+
+// selects reports that s excludes some runs.
+func (s Selection) selects() bool {
+	return len(s.Status) > 0 || s.Workflow != "" || s.Title != "" || s.Branch != "" || s.Label != "" || s.Text != "" || s.SinceMs != 0
 }
 
 // RunPage is the document "runs": a page of a RunList.
@@ -77,7 +90,7 @@ func cursorOf(r RunSummary) string {
 
 // firstAfter is the index of the first row behind a cursor, len(rows) if none
 // is.
-func firstAfter(rows []RunSummary, cursor string) (int, error) {
+func firstAfter(rows []listed, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
@@ -87,14 +100,14 @@ func firstAfter(rows []RunSummary, cursor string) (int, error) {
 		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", cursor).
 			Suggest("Copy nextCursor unchanged from the previous page.")
 	}
-	i := slices.IndexFunc(rows, func(r RunSummary) bool {
+	i := slices.IndexFunc(rows, func(r listed) bool {
 		switch {
 		case r.LastAtMs != at:
 			return r.LastAtMs < at
-		case r.LastActivityEventIndex != index:
-			return r.LastActivityEventIndex < index
+		case r.LastIndex != index:
+			return r.LastIndex < index
 		}
-		return r.RunID.String() > run
+		return r.ID.String() > run
 	})
 	if i < 0 {
 		i = len(rows)

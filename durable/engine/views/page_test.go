@@ -6,12 +6,23 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/projections/runs"
 )
+
+// Select returns the page of l that s selects.
+func (l RunList) Select(s Selection) (RunPage, error) {
+	var all []listed
+	for i := range l.Runs {
+		r := &l.Runs[i]
+		all = append(all, listed{index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, r.SessionID, r})
+	}
+	return s.page(all, l.Unreadable)
+}
 
 func rows(n int) RunList {
 	l := RunList{}
@@ -116,9 +127,9 @@ func TestSelectFiltersBeforeItCounts(t *testing.T) {
 func TestSelectByEachFilter(t *testing.T) {
 	t.Parallel()
 	l := rows(3)
-	l.Runs[0].Title, l.Runs[0].searched.branches, l.Runs[0].CommandFailed = "Fix the Parser", []string{"old", "main"}, true
-	l.Runs[1].WorkflowID, l.Runs[1].Goal, l.Runs[1].searched.labels = "team.flow", "ship it", map[string]int64{"good": 1}
-	l.Runs[2].searched.notes = "A Parser of dates"
+	l.Runs[0].Title, l.Runs[0].searched.Branches, l.Runs[0].CommandFailed = "Fix the Parser", []string{"old", "main"}, true
+	l.Runs[1].WorkflowID, l.Runs[1].Goal, l.Runs[1].searched.Labels = "team.flow", "ship it", map[string]int64{"good": 1}
+	l.Runs[2].searched.Notes = "A Parser of dates"
 	for name, c := range map[string]struct {
 		s    Selection
 		want []int

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine/session"
@@ -97,61 +98,85 @@ type RunList struct {
 // its valid prefix. The only errors are those of listing sessions, and STORE_IO if
 // the process had no file descriptor left for one of them.
 func (o *Views) Runs(ctx context.Context) (RunList, error) {
-	return session.Whole(o.store, func() (RunList, error) { return o.runs(ctx, false) })
+	return session.Whole(o.store, func() (RunList, error) { return o.runs(ctx) })
 }
 
-// runs is Runs, with unreadable sessions where no file descriptor was left. The notes of runs are kept for
-// a selection by text only: they may be long.
-func (o *Views) runs(ctx context.Context, text bool) (RunList, error) {
-	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
-	all, err := o.store.Sessions(ctx)
-	if err != nil {
-		return out, err
+// runs is Runs, with unreadable sessions where no file descriptor was left.
+func (o *Views) runs(ctx context.Context) (RunList, error) {
+	all, unreadable, err := o.listed(ctx, false)
+	out := RunList{Runs: make([]RunSummary, len(all)), Unreadable: unreadable}
+	for i := range all {
+		if err == nil {
+			out.Runs[i], err = all[i].full()
+		}
 	}
-	for _, s := range all {
-		fold, v, err := o.r.ReadWindowed(ctx, s)
-		if err != nil {
-			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead,
-				Message: fault.Of(err).Message})
-			continue
-		}
-		if v.Unborn() {
-			continue
-		}
-		// Events without a run: the log is damaged before its first run.
-		if len(fold.Order) == 0 {
-			out.Unreadable = append(out.Unreadable,
-				Unreadable{SessionID: s, Health: v.Health, Message: lastFindingMessage(v)})
-		}
-		tally, whole, tallyErr := o.r.Tally(ctx, s)
-		for _, runID := range fold.Order {
-			row, err := o.SummaryOf(ctx, s, fold.Runs[runID], v.Health)
-			if err != nil {
-				out.Unreadable = append(out.Unreadable,
-					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
-				continue
-			}
-			row.Branch, row.searched.branches = fold.Observations["git_branch"].Value, fold.Observed("git_branch")
-			sums := tally.Of(runID)
-			row.Annotations = countsOf(sums, tallyErr == nil && whole)
-			if text {
-				row.searched.notes = notesOf(fold.Runs[runID])
-			}
-			row.searched.labels = sums.Labels
-			out.Runs = append(out.Runs, row)
-		}
+	return out, err
+}
+
+// listed returns the runs of the store in the order of a list, and what could not be read. The notes of runs are
+// kept for a selection by text only: they may be long, and the index has none.
+func (o *Views) listed(ctx context.Context, text bool) (all []listed, unreadable []Unreadable, err error) {
+	unreadable = []Unreadable{}
+	if o.index != nil && !text {
+		all, unreadable, err = o.fromIndex(ctx)
+	} else {
+		all, unreadable, err = o.fromSessions(ctx, text)
+	}
+	if err != nil {
+		return nil, unreadable, err
 	}
 	// Directories with other names may be sessions of another program.
 	names, err := o.store.UnknownEntries(ctx)
 	if err != nil {
-		return out, err
+		return nil, unreadable, err
 	}
 	for _, name := range names {
-		out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
+		unreadable = append(unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
 			Message: "the name of its directory is not a session id, and it was not read"})
 	}
-	slices.SortStableFunc(out.Runs, latestFirst)
-	return out, nil
+	slices.SortStableFunc(all, func(a, b listed) int {
+		if c := cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ID.String(), b.ID.String())
+	})
+	return all, unreadable, nil
+}
+
+// fromSessions reads every session.
+func (o *Views) fromSessions(ctx context.Context, text bool) (all []listed, unreadable []Unreadable, err error) {
+	sessions, err := o.store.Sessions(ctx)
+	unreadable = []Unreadable{}
+	for _, s := range sessions {
+		read := o.readSession(ctx, s)
+		unreadable = append(unreadable, read.unreadable...)
+		for i := range read.rows {
+			row := read.rows[i]
+			row.searched = read.searched[i]
+			if !text {
+				row.searched.Notes = ""
+			}
+			all = append(all, listed{read.runs[i], s, &row})
+		}
+	}
+	return all, unreadable, err
+}
+
+// fromIndex reads the sessions that changed since they were read last.
+func (o *Views) fromIndex(ctx context.Context) (all []listed, unreadable []Unreadable, err error) {
+	sessions, err := o.index.Sessions(ctx)
+	unreadable = []Unreadable{}
+	for _, s := range sessions {
+		for _, r := range s.Runs {
+			all = append(all, listed{Run: r, session: s.ID})
+		}
+		var problems []Unreadable
+		if s.Problems != nil {
+			err = cmp.Or(err, json.Unmarshal(s.Problems, &problems))
+		}
+		unreadable = append(unreadable, problems...)
+	}
+	return all, unreadable, err
 }
 
 // latestFirst is the order of a RunList.

@@ -33,20 +33,15 @@ type Excluded struct {
 	Runs   int    `json:"runs"`
 }
 
-// searched is what filters compare of a run and its row does not show.
-type searched struct {
-	labels   map[string]int64
-	branches []string // all on which the session was recorded
-	notes    string   // the latest on the path to the preferred tip
-}
-
 // SelectRuns returns the page of a store's runs that a selection takes; see Views.Runs.
 func SelectRuns(ctx context.Context, o *Views, s Selection) (RunPage, error) {
-	list, err := session.Whole(o.store, func() (RunList, error) { return o.runs(ctx, s.Text != "") })
-	if err != nil {
-		return RunPage{}, err
-	}
-	return list.Select(s)
+	return session.Whole(o.store, func() (RunPage, error) {
+		all, unreadable, err := o.listed(ctx, s.Text != "")
+		if err != nil {
+			return RunPage{}, err
+		}
+		return s.page(all, unreadable)
+	})
 }
 
 // missed lists the filters that a row does not meet, in the order of Filter.
@@ -59,10 +54,10 @@ func (s Selection) missed(row RunSummary) (out []Filter) {
 		{ByStatus, len(s.Status) > 0, func() bool { return s.hasStatus(row) }},
 		{ByWorkflow, s.Workflow != "", func() bool { return row.WorkflowID == s.Workflow }},
 		{ByTitle, s.Title != "", func() bool { return contains(row.Title, s.Title) }},
-		{ByBranch, s.Branch != "", func() bool { return slices.Contains(row.searched.branches, s.Branch) }},
-		{ByLabel, s.Label != "", func() bool { return row.searched.labels[s.Label] > 0 }},
+		{ByBranch, s.Branch != "", func() bool { return slices.Contains(row.searched.Branches, s.Branch) }},
+		{ByLabel, s.Label != "", func() bool { return row.searched.Labels[s.Label] > 0 }},
 		{ByText, s.Text != "", func() bool {
-			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, row.searched.notes},
+			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, row.searched.Notes},
 				func(in string) bool { return contains(in, s.Text) })
 		}},
 		{BySince, s.SinceMs != 0, func() bool { return row.LastAtMs >= s.SinceMs }},
@@ -85,8 +80,12 @@ func contains(text, part string) bool {
 }
 
 // excluded counts the rows that each filter excludes, the filter that excludes most first.
-func (s Selection) excluded(rows []RunSummary) (out []Excluded) {
-	for _, row := range rows {
+func (s Selection) excluded(all []listed) (out []Excluded, err error) {
+	for i := range all {
+		row, err := all[i].full()
+		if err != nil {
+			return nil, err
+		}
 		for _, f := range s.missed(row) {
 			i := slices.IndexFunc(out, func(e Excluded) bool { return e.Filter == f })
 			if i < 0 {
@@ -98,7 +97,7 @@ func (s Selection) excluded(rows []RunSummary) (out []Excluded) {
 	slices.SortStableFunc(out, func(a, b Excluded) int {
 		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Filter, b.Filter))
 	})
-	return out
+	return out, nil
 }
 
 // commandFailed reports that the last result of the command that is pending at the tip of an open run is a

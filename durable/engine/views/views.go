@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -27,6 +28,7 @@ type Source interface {
 type Views struct {
 	r     *session.Reader
 	store Source
+	index *index.Index // nil: lists read every session
 	Here
 }
 
@@ -54,5 +56,5 @@ func (v *Views) importedOf(ctx context.Context, s id.Session) (imported.Span, er
 
 // New returns the views of what r reads, which is s.
 func New(r *session.Reader, s Source, here Here) *Views {
-	return &Views{r, s, here}
+	return &Views{r: r, store: s, Here: here}
 }
