@@ -98,7 +98,9 @@ func TestIndexedLists(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newFixture(t)
 		foreign := newFixture(t) // another store, with an index of its own
-		foreign.start(indexedFlow)
+		for range 16 {
+			foreign.start(indexedFlow)
+		}
 		lists(t, foreign.indexed().Engine)
 		var tips []string
 		cache, _ := filepath.Glob(filepath.Join(foreign.dir, "cache", "index-*"))

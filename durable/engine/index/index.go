@@ -73,7 +73,7 @@ func New(states ports.SessionStates, source Source) *Index {
 var place = manifest.Log{Owner: "index", Table: &event.Table{Name: "index"}}
 
 // rewriteAfter is the number of sessions that are read again for each list before the index is written again: reading
-// them costs less than writing all others.
+// them costs less than writing all others. A store with fewer sessions has no index.
 const rewriteAfter = 16
 
 // Sessions returns every session of the store in the order of their ids. Sessions that changed are read. The errors are
@@ -111,13 +111,13 @@ func (x *Index) Sessions(ctx context.Context) ([]Session, error) {
 			now.entries = append(now.entries, entry{st.Session, st.State, st.ChangedNs, out[i].Runs})
 		}
 	}
-	x.keep(ctx, key, have, now, stale)
+	x.keep(ctx, key, now, stale)
 	return out, nil
 }
 
 // keep writes the index, if enough changed since it was written. Errors are ignored: it is computed again.
-func (x *Index) keep(ctx context.Context, key *token.Key, have, now saved, stale int) {
-	if key == nil || stale == 0 && len(now.entries) == len(have.entries) || have.entries != nil && stale < rewriteAfter {
+func (x *Index) keep(ctx context.Context, key *token.Key, now saved, stale int) {
+	if key == nil || stale < rewriteAfter {
 		return
 	}
 	doc := encode(now)
