@@ -61,7 +61,7 @@ func encode(s saved) []byte {
 	return out
 }
 
-// reader takes the parts of an encoded index; failed after the first that is not there.
+// reader takes the parts of an encoded index; failed after the first that is missing.
 type reader struct {
 	rest   []byte
 	failed bool

@@ -1,6 +1,6 @@
 // Package index keeps what lists show of each session of a store, so that a list reads the sessions that changed and
 // no others (docs/design.md#index). It is a cache: absent, torn, stale, of another store or of another version it is
-// computed again, with the same result, and it can neither delay nor fail an append. Whoever acts on a run that it
+// computed again, with the same result, and it can neither delay nor fail an append. A caller that acts on a run that it
 // names reads the session.
 //
 // Start reading at Index.Sessions.

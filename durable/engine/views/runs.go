@@ -116,7 +116,6 @@ func (o *Views) runs(ctx context.Context) (RunList, error) {
 // listed returns the runs of the store in the order of a list, and what could not be read. The notes of runs are
 // kept for a selection by text only: they may be long, and the index has none.
 func (o *Views) listed(ctx context.Context, text bool) (all []listed, unreadable []Unreadable, err error) {
-	unreadable = []Unreadable{}
 	if o.index != nil && !text {
 		all, unreadable, err = o.fromIndex(ctx)
 	} else {
