@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/waybill/waybill/durable/engine/index"
-	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -49,8 +49,8 @@ func (w *fixture) indexed() *indexed {
 	w.Cleanup(func() { _ = s.Close() })
 	out := &indexed{Engine: over(s)}
 	x := index.New(aged{sessiontimes.New(w.dir)}, s)
-	out.Views.KeepIn(x)
-	out.FindIn(x)
+	out.Lists.KeepIn(x)
+	out.Index = x
 	read := x.Read
 	x.Read = func(ctx context.Context, s id.Session) (index.Content, error) {
 		out.read++
@@ -59,19 +59,19 @@ func (w *fixture) indexed() *indexed {
 	return out
 }
 
-// lists is what the lists of a process show, with the runs that some references mean.
-func lists(t testing.TB, g *enginetest.Engine) string {
+// shown is what the lists of a process show, with the runs that some references mean.
+func shown(t testing.TB, g *enginetest.Engine) string {
 	t.Helper()
 	ctx := context.Background()
-	all, err := g.Views.Runs(ctx)
+	all, err := g.Lists.Runs(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := views.SelectRuns(ctx, g.Views, views.Selection{Limit: 3})
+	page, err := lists.SelectRuns(ctx, g.Lists, lists.Selection{Limit: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	labelled, err := views.SelectRuns(ctx, g.Views, views.Selection{Label: "good"})
+	labelled, err := lists.SelectRuns(ctx, g.Lists, lists.Selection{Label: "good"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +91,8 @@ func lists(t testing.TB, g *enginetest.Engine) string {
 	return string(text)
 }
 
-// TestIndexedLists: lists and searches by the index are those that read every session, whatever happened to the store
-// and to the index in between, and sessions that did not change are not read.
+// TestIndexedLists: lists and searches by the index are those that read every session, after each of these changes of the
+// store and of the index, and sessions that did not change are not read.
 func TestIndexedLists(t *testing.T) {
 	fewWalks(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -101,7 +101,7 @@ func TestIndexedLists(t *testing.T) {
 		for range 16 {
 			foreign.start(indexedFlow)
 		}
-		lists(t, foreign.indexed().Engine)
+		shown(t, foreign.indexed().Engine)
 		var tips []string
 		cache, _ := filepath.Glob(filepath.Join(foreign.dir, "cache", "index-*"))
 		if len(cache) != 1 {
@@ -172,7 +172,7 @@ func TestIndexedLists(t *testing.T) {
 					copyFile(t, cache[0], own)
 				}
 			},
-			"list by the index": func() { lists(t, w.indexed().Engine) },
+			"list by the index": func() { shown(t, w.indexed().Engine) },
 		}
 		names := []string{}
 		for n := range ops {
@@ -183,7 +183,7 @@ func TestIndexedLists(t *testing.T) {
 			op := rapid.SampledFrom(names).Draw(rt, "operation")
 			ops[op]()
 			by := w.indexed()
-			if got, want := lists(t, by.Engine), lists(t, w.process()); got != want {
+			if got, want := shown(t, by.Engine), shown(t, w.process()); got != want {
 				rt.Fatalf("after %s by the index:\n%s\nwant\n%s", op, got, want)
 			}
 		}
@@ -261,12 +261,12 @@ func TestIndexIsUsed(t *testing.T) {
 	reads := func(want int) {
 		t.Helper()
 		by := w.indexed()
-		if got, plain := lists(t, by.Engine), lists(t, w.process()); got != plain || by.read != want {
+		if got, plain := shown(t, by.Engine), shown(t, w.process()); got != plain || by.read != want {
 			t.Errorf("%d sessions were read, want %d", by.read, want)
 		}
 	}
 	by := w.indexed()
-	if _, err := by.Views.Runs(context.Background()); err != nil || by.read != 40 {
+	if _, err := by.Lists.Runs(context.Background()); err != nil || by.read != 40 {
 		t.Errorf("%d sessions were read without an index: %v", by.read, err)
 	}
 	reads(0)
@@ -280,7 +280,7 @@ func TestIndexIsUsed(t *testing.T) {
 	}
 	w.must(a, note("done"))
 	by = w.indexed()
-	if _, err := by.Views.Runs(context.Background()); err != nil || by.read != 1 {
+	if _, err := by.Lists.Runs(context.Background()); err != nil || by.read != 1 {
 		t.Errorf("%d sessions were read after a change of one: %v", by.read, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 )
@@ -37,7 +38,7 @@ func TestLatestRuns(t *testing.T) {
 		{over, sessions, 5, isAny, nil},
 	} {
 		var got []id.Session
-		for _, r := range views.LatestRuns(c.ctx, w.process().Views, c.order, c.most, c.wanted) {
+		for _, r := range lists.LatestRuns(c.ctx, w.process().Lists, c.order, c.most, c.wanted) {
 			got = append(got, r.SessionID)
 		}
 		if !slices.Equal(got, c.want) {

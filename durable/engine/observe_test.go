@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -74,7 +74,7 @@ func TestAttemptsObserveTheWorkspace(t *testing.T) {
 		}
 	}
 	for branch, want := range map[string]int{"main": 1, "feature": 1, "fix": 1, "other": 0} {
-		page, err := views.SelectRuns(context.Background(), w.g.Views, views.Selection{Branch: branch})
+		page, err := lists.SelectRuns(context.Background(), w.g.Lists, lists.Selection{Branch: branch})
 		if err != nil || len(page.Runs) != want || want > 0 && page.Runs[0].Branch != "fix" {
 			t.Errorf("on %s: %v, %+v", branch, err, page.Runs)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
@@ -194,7 +195,7 @@ func storeEnums() []enum {
 func engineEnums() []enum {
 	return []enum{
 		// Status of runs, nextIntent, warnings and the state of the keyring.
-		enumOf(views.Statuses()...),
+		enumOf(lists.Statuses()...),
 		enumOf(engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent),
 		enumOf(warning.ReplayDiffers, warning.NotConfirmed, warning.NotesTruncated, warning.VariableAbsent, warning.TextTruncated,
 			warning.CompiledWarning, warning.ObservationsDropped, warning.ConditionMatchedLoosely, warning.OutputUndeclared,
@@ -208,7 +209,7 @@ func engineEnums() []enum {
 		enumOf(inbox.Kinds()...),
 		enumOf(notice.Failed, notice.Approval, notice.Question, notice.Confirmation, notice.Blocked, notice.Wait,
 			notice.Complete),
-		enumOf(views.ByStatus, views.ByWorkflow, views.ByTitle, views.ByBranch, views.ByLabel, views.ByText, views.BySince),
+		enumOf(lists.ByStatus, lists.ByWorkflow, lists.ByTitle, lists.ByBranch, lists.ByLabel, lists.ByText, lists.BySince),
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(host.Completed, host.Failed),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),

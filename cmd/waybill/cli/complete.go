@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
@@ -113,7 +114,7 @@ func latestRuns(a *App, cmd *cobra.Command, wanted func(views.RunSummary) bool) 
 		for _, at := range times {
 			sessions = append(sessions, at.Session)
 		}
-		return views.LatestRuns(ctx, o.Views, sessions, completionsMax, wanted), err
+		return lists.LatestRuns(ctx, o.Lists, sessions, completionsMax, wanted), err
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
@@ -47,6 +48,7 @@ type Store struct {
 	*verify.Verifier
 	*verify.Auditor
 	*verify.Replayer
+	*lists.Lists
 	*travel.Exchange
 	*upkeep.Upkeep
 	*learning.Learning
@@ -190,13 +192,14 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 	v := views.New(e.Reader, store, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
 		HandedOver: e.Ledger().IsHandedOver})
 	kept := index.New(sessiontimes.New(dir), store)
-	v.KeepIn(kept)
-	e.FindIn(kept)
+	listed := lists.New(e.Reader, store, v)
+	listed.KeepIn(kept)
+	e.Index = kept
 	learned := learning.New(e, announced)
 	waiting := inbox.New(e.Reader, store, v, learned)
 	audit := verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
-	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
+	return &Store{Engine: e, Views: v, Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learned, Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine/agents"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -53,8 +54,8 @@ func (c agentCalls) Startable(ctx context.Context) ([]mcpserver.Startable, error
 
 // LatestRuns implements mcpserver.UseCases.
 func (c agentCalls) LatestRuns(ctx context.Context, n int) ([]mcpserver.ListedRun, error) {
-	found, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (views.RunPage, error) {
-		return views.SelectRuns(ctx, o.Views, views.Selection{Limit: n})
+	found, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (lists.RunPage, error) {
+		return lists.SelectRuns(ctx, o.Lists, lists.Selection{Limit: n})
 	})
 	var out []mcpserver.ListedRun
 	for _, r := range found.Runs {

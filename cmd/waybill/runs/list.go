@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
@@ -22,7 +23,7 @@ import (
 // A session that cannot be read is listed in the answer and is not an error, since the other
 // runs are usable. The list is computed from the store in each call and not cached.
 func newList(a *cli.App) *cobra.Command {
-	var s views.Selection
+	var s lists.Selection
 	var since string
 	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
@@ -52,15 +53,15 @@ document contains nextCursor; --cursor continues from there.`,
 			}
 			// An invalid cursor is rejected by SelectRuns.
 			return cli.Show(a, cmd, "runs",
-				func(ctx context.Context, o *cli.Store) (views.RunPage, error) {
-					return views.SelectRuns(ctx, o.Views, s)
+				func(ctx context.Context, o *cli.Store) (lists.RunPage, error) {
+					return lists.SelectRuns(ctx, o.Lists, s)
 				},
-				func(p *page.Page, chosen views.RunPage) { showRuns(a, chosen, p) })
+				func(p *page.Page, chosen lists.RunPage) { showRuns(a, chosen, p) })
 		},
 	},
 		// Several statuses are alternatives.
-		cli.ManyOf(&s.Status, "status STATUS", views.Statuses(),
-			"list only runs with STATUS, may be repeated: "+page.JoinWords(views.Statuses())),
+		cli.ManyOf(&s.Status, "status STATUS", lists.Statuses(),
+			"list only runs with STATUS, may be repeated: "+page.JoinWords(lists.Statuses())),
 		cli.Opt(&s.Workflow, "workflow ID", "list only runs of the workflow ID"),
 		cli.Opt(&s.Title, "title TEXT", "list only runs with TEXT in their title"),
 		cli.Opt(&s.Branch, "branch NAME", "list only runs that were recorded on the git branch NAME"),
@@ -74,7 +75,7 @@ document contains nextCursor; --cursor continues from there.`,
 
 // showRuns prints the table of runs and, below it, the cursor of the next page, the sessions
 // that cannot be read with the reason, and an explanation of the mark for foreign facts.
-func showRuns(a *cli.App, list views.RunPage, p *page.Page) {
+func showRuns(a *cli.App, list lists.RunPage, p *page.Page) {
 	// Rows depend on the page: ids are complete in a pipe.
 	var rows [][]page.Cell
 	for _, r := range list.Runs {
@@ -116,7 +117,7 @@ func showRuns(a *cli.App, list views.RunPage, p *page.Page) {
 }
 
 // noneSelected says that the filters exclude all runs, and which one excludes most.
-func noneSelected(by []views.Excluded) string {
+func noneSelected(by []lists.Excluded) string {
 	text := "No runs are selected: --" + string(by[0].Filter) + " excludes "
 	if len(by) > 1 {
 		text += "most, "

@@ -70,7 +70,7 @@ func explain(ctx context.Context, r *Reader, ref string, err error) error {
 // explainToken is explain for a token of a run, which is unknown if the token is not of this store.
 func explainToken(ctx context.Context, r *Reader, kind string, run id.Run, ref string) error {
 	f := fault.New(fault.RunNotFound, "this is a token (%s), and not the id of a run", kind)
-	if _, err := r.searchRun(ctx, run.String(), r.index); run.IsZero() || err != nil {
+	if _, err := r.searchRun(ctx, run.String(), r.Index); run.IsZero() || err != nil {
 		f.Message += "; its run is not in this store"
 		return f
 	}

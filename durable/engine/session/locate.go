@@ -24,7 +24,7 @@ const Last = "@last"
 // reference is, and RUN_AMBIGUOUS.
 func (r *Reader) Locate(ctx context.Context, ref string) (Position, error) {
 	ref = id.Typed(ref)
-	at, err := r.searchRun(ctx, ref, r.index)
+	at, err := r.searchRun(ctx, ref, r.Index)
 	if err != nil {
 		return Position{}, explain(ctx, r, ref, err)
 	}
@@ -46,11 +46,11 @@ type FoundRun struct {
 // Lookup finds a run and reads its whole session, as the use cases do that show
 // history and health. Errors as of Locate.
 func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
-	return r.lookup(ctx, ref, r.index)
+	return lookup(ctx, r, ref, r.Index)
 }
 
 // lookup is Lookup by an index; nil: every session is read.
-func (r *Reader) lookup(ctx context.Context, ref string, x *index.Index) (FoundRun, error) {
+func lookup(ctx context.Context, r *Reader, ref string, x *index.Index) (FoundRun, error) {
 	ref = id.Typed(ref)
 	found, err := r.searchRun(ctx, ref, x)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *Reader) ResolveSession(ctx context.Context, ref string) (id.Session, er
 		}
 		return s, fault.New(fault.SessionNotFound, "the store holds no session %s", s)
 	}
-	at, err := r.lookup(ctx, ref, nil)
+	at, err := lookup(ctx, r, ref, nil)
 	if fault.Is(err, fault.RunNotFound) {
 		if s, ok, _ := findSession(all, ref); ok {
 			return s, nil
@@ -114,7 +114,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 	if at, ok := r.atHome(ctx, ref); ok {
 		return at, nil
 	}
-	all, err := r.places(ctx, ref, x)
+	all, err := places(ctx, r, ref, x)
 	if err != nil {
 		return at, err
 	}
@@ -123,7 +123,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 	unread := 0
 	for _, place := range all {
 		s := place.ID
-		found, this, ok := r.placeRuns(ctx, place, key)
+		found, this, ok := placeRuns(ctx, r, place, key)
 		if !ok {
 			unread++ // one unreadable session must not hide the others
 			continue
@@ -134,7 +134,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 			// Run ids are unique in a store, so the search can end.
 			case runID.String() == ref:
 				r.NoteHome(runID, s)
-				return r.confirmed(ctx, this, key)
+				return confirmed(ctx, r, this, key)
 			case ref == Last && (at.session.IsZero() || isLater(this.brief, at.brief)):
 				at = this
 			case ref != Last && MatchesPrefix(runID, ref):
@@ -155,11 +155,11 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 			"the last run cannot be determined: %s could not be read", sessionCount(unread)).
 			Suggest("Name the run; %s shows all runs.", fault.Command{"runs", "list"})
 	}
-	return r.confirmed(ctx, at, key)
+	return confirmed(ctx, r, at, key)
 }
 
 // places are the sessions in which a run is searched, with what the index keeps of them.
-func (r *Reader) places(ctx context.Context, ref string, x *index.Index) ([]index.Session, error) {
+func places(ctx context.Context, r *Reader, ref string, x *index.Index) ([]index.Session, error) {
 	if x != nil {
 		return x.Sessions(ctx)
 	}
@@ -175,7 +175,7 @@ func (r *Reader) places(ctx context.Context, ref string, x *index.Index) ([]inde
 }
 
 // placeRuns returns the runs of a session: those that the index keeps, else those of sessionRuns.
-func (r *Reader) placeRuns(ctx context.Context, place index.Session, key *token.Key) (found []runs.BriefRun, at runMatch,
+func placeRuns(ctx context.Context, r *Reader, place index.Session, key *token.Key) (found []runs.BriefRun, at runMatch,
 	ok bool) {
 	if !place.Keep {
 		return r.sessionRuns(ctx, place.ID, key)
@@ -188,7 +188,7 @@ func (r *Reader) placeRuns(ctx context.Context, place index.Session, key *token.
 
 // confirmed reads the session of a run that the index named: file times are no evidence
 // (docs/design.md#index).
-func (r *Reader) confirmed(ctx context.Context, at runMatch, key *token.Key) (runMatch, error) {
+func confirmed(ctx context.Context, r *Reader, at runMatch, key *token.Key) (runMatch, error) {
 	if !at.kept {
 		return at, nil
 	}

@@ -52,12 +52,9 @@ type Reader struct {
 	durable map[string]durableHead
 	// homes are the sessions in which runs were found last: where a search for one begins.
 	homes map[id.Run]id.Session
-	// index keeps which runs the sessions of the store have; nil: each is read to find a run.
-	index *index.Index
+	// Index keeps which runs the sessions of the store have: a search for a run begins there. nil: each session is read.
+	Index *index.Index
 }
-
-// FindIn lets a search for a run begin in an index.
-func (r *Reader) FindIn(x *index.Index) { r.index = x }
 
 // NewReader returns a Reader that has read nothing.
 func NewReader(s Source) *Reader {

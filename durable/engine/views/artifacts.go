@@ -120,7 +120,7 @@ func (o *Views) artifactsOf(ctx context.Context, s id.Session, run id.Run, after
 			Message: fault.Of(err).Message})
 		return false, nil
 	case v.Damaged():
-		p.Unreadable = append(p.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: lastFindingMessage(v)})
+		p.Unreadable = append(p.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: LastFinding(v)})
 	}
 	obs := &observer{v: o}
 	for _, out := range found.outputs {
@@ -254,7 +254,7 @@ func (o *Views) usesOf(ctx context.Context, digits string, out *ArtifactDetails)
 		}
 		if v.Damaged() {
 			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health,
-				Message: lastFindingMessage(v)})
+				Message: LastFinding(v)})
 		}
 		obs := &observer{v: o}
 		for _, use := range found.outputs {

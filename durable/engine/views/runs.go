@@ -3,10 +3,7 @@ package views
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"slices"
 
-	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -47,8 +44,6 @@ type RunSummary struct {
 	// Times are milliseconds since 1970, as recorded by the callers.
 	StartedAtMs int64 `json:"startedAtMs"`
 	LastAtMs    int64 `json:"lastAtMs"`
-
-	searched searched
 }
 
 // Progress counts the completed steps on the path, and never falls; in form 2 it
@@ -86,108 +81,9 @@ type Unreadable struct {
 	Message string          `json:"message"`
 }
 
-// RunList is the document "runs", ordered by the stored time of each run's last
-// event, the latest first. Sessions that cannot be read are listed in
-// Unreadable and never left out.
-type RunList struct {
-	Runs       []RunSummary `json:"runs"`
-	Unreadable []Unreadable `json:"unreadable"`
-}
-
-// Runs lists the runs of the store. A damaged session contributes the runs of
-// its valid prefix. The only errors are those of listing sessions, and STORE_IO if
-// the process had no file descriptor left for one of them.
-func (o *Views) Runs(ctx context.Context) (RunList, error) {
-	return session.Whole(o.store, func() (RunList, error) { return o.runs(ctx) })
-}
-
-// runs is Runs, with unreadable sessions where no file descriptor was left.
-func (o *Views) runs(ctx context.Context) (RunList, error) {
-	all, unreadable, err := o.listed(ctx, false)
-	out := RunList{Runs: make([]RunSummary, len(all)), Unreadable: unreadable}
-	for i := range all {
-		if err == nil {
-			out.Runs[i], err = all[i].full()
-		}
-	}
-	return out, err
-}
-
-// listed returns the runs of the store in the order of a list, and what could not be read. The notes of runs are
-// kept for a selection by text only: they may be long, and the index has none.
-func (o *Views) listed(ctx context.Context, text bool) (all []listed, unreadable []Unreadable, err error) {
-	if o.index != nil && !text {
-		all, unreadable, err = o.fromIndex(ctx)
-	} else {
-		all, unreadable, err = o.fromSessions(ctx, text)
-	}
-	if err != nil {
-		return nil, unreadable, err
-	}
-	// Directories with other names may be sessions of another program.
-	names, err := o.store.UnknownEntries(ctx)
-	if err != nil {
-		return nil, unreadable, err
-	}
-	for _, name := range names {
-		unreadable = append(unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
-			Message: "the name of its directory is not a session id, and it was not read"})
-	}
-	slices.SortStableFunc(all, func(a, b listed) int {
-		if c := cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.ID.String(), b.ID.String())
-	})
-	return all, unreadable, nil
-}
-
-// fromSessions reads every session.
-func (o *Views) fromSessions(ctx context.Context, text bool) (all []listed, unreadable []Unreadable, err error) {
-	sessions, err := o.store.Sessions(ctx)
-	unreadable = []Unreadable{}
-	for _, s := range sessions {
-		read := o.readSession(ctx, s)
-		unreadable = append(unreadable, read.unreadable...)
-		for i := range read.rows {
-			row := read.rows[i]
-			row.searched = read.searched[i]
-			if !text {
-				row.searched.Notes = ""
-			}
-			all = append(all, listed{read.runs[i], s, &row})
-		}
-	}
-	return all, unreadable, err
-}
-
-// fromIndex reads the sessions that changed since they were read last.
-func (o *Views) fromIndex(ctx context.Context) (all []listed, unreadable []Unreadable, err error) {
-	sessions, err := o.index.Sessions(ctx)
-	unreadable = []Unreadable{}
-	for _, s := range sessions {
-		for _, r := range s.Runs {
-			all = append(all, listed{Run: r, session: s.ID})
-		}
-		var problems []Unreadable
-		if s.Problems != nil {
-			err = cmp.Or(err, json.Unmarshal(s.Problems, &problems))
-		}
-		unreadable = append(unreadable, problems...)
-	}
-	return all, unreadable, err
-}
-
-// latestFirst is the order of a RunList.
-func latestFirst(a, b RunSummary) int {
-	return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs),
-		cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
-		cmp.Compare(a.RunID.String(), b.RunID.String()))
-}
-
-// lastFindingMessage is the message of the last finding: the one at which the
+// LastFinding is the message of the last finding: the one at which the
 // reading stopped.
-func lastFindingMessage(v manifest.Verdict) string {
+func LastFinding(v manifest.Verdict) string {
 	if len(v.Findings) == 0 {
 		return "the session has no run"
 	}
@@ -200,20 +96,14 @@ func lastFindingMessage(v manifest.Verdict) string {
 func (o *Views) AnnotationCounter(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
 	t, whole, err := o.r.Tally(ctx, s)
 	return func(run id.Run) AnnotationCounts {
-		return countsOf(t.Of(run), err == nil && whole)
+		return CountsOf(t.Of(run), err == nil && whole)
 	}
 }
 
-// countsOf returns the counts of a run, of whose annotations all or only some were read.
-func countsOf(of annotations.Sums, whole bool) AnnotationCounts {
+// CountsOf returns the counts of a run, of whose annotations all or only some were read.
+func CountsOf(of annotations.Sums, whole bool) AnnotationCounts {
 	sums := of.Summary()
 	return AnnotationCounts{sums.Annotations, sums.MeanRating, sums.Flags, !whole}
-}
-
-// notesOf returns the latest notes on the path to the preferred tip of a run, "" without any.
-func notesOf(r *runs.Run) string {
-	recap, _ := r.RecapOnPath(r.Tip)
-	return recap.Payload.NotesMarkdown
 }
 
 // SummaryOf builds the row of a run. Status, total and workflow name come from

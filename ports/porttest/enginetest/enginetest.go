@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -45,6 +46,7 @@ type Store interface {
 type Engine struct {
 	*engine.Engine
 	*views.Views
+	*lists.Lists
 	*verify.Verifier
 	*verify.Auditor
 	*verify.Replayer
@@ -66,7 +68,7 @@ func Over(s Store) *Engine {
 		HandedOver: e.Ledger().IsHandedOver})
 	audit := verify.NewAuditor(e.Ledger(), s)
 	verifier := verify.New(e.Reader, s, audit)
-	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
+	return &Engine{Engine: e, Views: v, Lists: lists.New(e.Reader, s, v), Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
 		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Store: s}
 }

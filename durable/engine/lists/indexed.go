@@ -1,10 +1,11 @@
-package views
+package lists
 
 import (
 	"context"
 	"encoding/json"
 
 	"github.com/waybill/waybill/durable/engine/index"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -19,18 +20,18 @@ type searched struct {
 
 // sessionRows are the rows of the runs of a session, in the order of their start, and what could not be read.
 type sessionRows struct {
-	rows       []RunSummary
+	rows       []views.RunSummary
 	searched   []searched // of each row
 	runs       []index.Run
-	unreadable []Unreadable
+	unreadable []views.Unreadable
 	// settled reports that the rows are a function of the files that the index observes.
 	settled bool
 }
 
 // readSession reads the rows of a session. It never fails: what cannot be read is listed.
-func (o *Views) readSession(ctx context.Context, s id.Session) (out sessionRows) {
+func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows) {
 	unreadable := func(h manifest.Health, message string) {
-		out.unreadable = append(out.unreadable, Unreadable{SessionID: s, Health: h, Message: message})
+		out.unreadable = append(out.unreadable, views.Unreadable{SessionID: s, Health: h, Message: message})
 	}
 	fold, v, err := o.r.ReadWindowed(ctx, s)
 	if err != nil {
@@ -43,13 +44,13 @@ func (o *Views) readSession(ctx context.Context, s id.Session) (out sessionRows)
 	}
 	// Events without a run: the log is damaged before its first run.
 	if len(fold.Order) == 0 {
-		unreadable(v.Health, lastFindingMessage(v))
+		unreadable(v.Health, views.LastFinding(v))
 	}
 	tally, whole, tallyErr := o.r.Tally(ctx, s)
 	out.settled = out.settled && whole && tallyErr == nil
 	for _, runID := range fold.Order {
 		r := fold.Runs[runID]
-		row, err := o.SummaryOf(ctx, s, r, v.Health)
+		row, err := o.views.SummaryOf(ctx, s, r, v.Health)
 		if err != nil {
 			out.settled = false
 			unreadable(v.Health, fault.Of(err).Message)
@@ -57,7 +58,7 @@ func (o *Views) readSession(ctx context.Context, s id.Session) (out sessionRows)
 		}
 		sums := tally.Of(runID)
 		row.Branch = fold.Observations["git_branch"].Value
-		row.Annotations = countsOf(sums, tallyErr == nil && whole)
+		row.Annotations = views.CountsOf(sums, tallyErr == nil && whole)
 		out.settled = out.settled && row.Health == manifest.Healthy && !o.r.Origins.DependOnProgram(ctx, s, r.Started)
 		out.rows, out.searched = append(out.rows, row), append(out.searched, searched{sums.Labels, fold.Observed("git_branch"), notesOf(r)})
 		out.runs = append(out.runs, index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex})
@@ -67,7 +68,7 @@ func (o *Views) readSession(ctx context.Context, s id.Session) (out sessionRows)
 }
 
 // KeepIn lets lists keep in an index what they show of sessions that do not change.
-func (o *Views) KeepIn(x *index.Index) {
+func (o *Lists) KeepIn(x *index.Index) {
 	o.index = x
 	x.Read = func(ctx context.Context, s id.Session) (c index.Content, err error) {
 		read := o.readSession(ctx, s)
@@ -92,18 +93,19 @@ func (o *Views) KeepIn(x *index.Index) {
 type listed struct {
 	index.Run
 	session id.Session
-	row     *RunSummary
+	row     *views.RunSummary
+	searched
 }
 
-// full returns the row, with what filters compare if text is true.
-func (l *listed) full() (RunSummary, error) {
+// full returns the row, after which searched is complete too.
+func (l *listed) full() (views.RunSummary, error) {
 	if l.row != nil {
 		return *l.row, nil
 	}
-	var row RunSummary
+	var row views.RunSummary
 	err := json.Unmarshal(l.Row, &row)
 	if err == nil {
-		err = json.Unmarshal(l.Extra, &row.searched)
+		err = json.Unmarshal(l.Extra, &l.searched)
 	}
 	if err != nil {
 		return row, fault.Wrap(err, fault.Invariant, "the row of run %s in the index cannot be read: %v", l.ID, err)

@@ -1,10 +1,11 @@
-package views
+package lists
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/projections/runs"
@@ -37,8 +38,8 @@ func Statuses() []runs.Status {
 // page. A page of more than limits.AnswerBytesMax ends earlier. A cursor names the row before the page and not an offset, so that runs
 // which change between two pages neither repeat a row nor hide an unchanged
 // one. A malformed cursor is VALIDATION_ERROR.
-func (s Selection) page(all []listed, unreadable []Unreadable) (RunPage, error) {
-	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: unreadable}}
+func (s Selection) page(all []listed, unreadable []views.Unreadable) (RunPage, error) {
+	out := RunPage{RunList: RunList{Runs: []views.RunSummary{}, Unreadable: unreadable}}
 	from, err := firstAfter(all, s.Cursor)
 	if err != nil {
 		return out, err
@@ -55,7 +56,7 @@ func (s Selection) page(all []listed, unreadable []Unreadable) (RunPage, error) 
 		if err != nil {
 			return out, err
 		}
-		if len(s.missed(row)) > 0 {
+		if len(s.missed(row, all[i].searched)) > 0 {
 			continue
 		}
 		if full || !size.Fits(row) && len(out.Runs) > 0 {
@@ -84,7 +85,7 @@ type RunPage struct {
 }
 
 // cursorOf encodes the position of a row in the order of the list.
-func cursorOf(r RunSummary) string {
+func cursorOf(r views.RunSummary) string {
 	return fmt.Sprintf("%d.%d.%s", r.LastAtMs, r.LastActivityEventIndex, r.RunID)
 }
 

@@ -1,4 +1,4 @@
-package views
+package lists
 
 import (
 	"cmp"
@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/engine/session"
-	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -33,8 +31,8 @@ type Excluded struct {
 	Runs   int    `json:"runs"`
 }
 
-// SelectRuns returns the page of a store's runs that a selection takes; see Views.Runs.
-func SelectRuns(ctx context.Context, o *Views, s Selection) (RunPage, error) {
+// SelectRuns returns the page of a store's runs that a selection takes; see Lists.Runs.
+func SelectRuns(ctx context.Context, o *Lists, s Selection) (RunPage, error) {
 	return session.Whole(o.store, func() (RunPage, error) {
 		all, unreadable, err := o.listed(ctx, s.Text != "")
 		if err != nil {
@@ -45,7 +43,7 @@ func SelectRuns(ctx context.Context, o *Views, s Selection) (RunPage, error) {
 }
 
 // missed lists the filters that a row does not meet, in the order of Filter.
-func (s Selection) missed(row RunSummary) (out []Filter) {
+func (s Selection) missed(row views.RunSummary, in searched) (out []Filter) {
 	for _, f := range []struct {
 		filter  Filter
 		isGiven bool
@@ -54,11 +52,11 @@ func (s Selection) missed(row RunSummary) (out []Filter) {
 		{ByStatus, len(s.Status) > 0, func() bool { return s.hasStatus(row) }},
 		{ByWorkflow, s.Workflow != "", func() bool { return row.WorkflowID == s.Workflow }},
 		{ByTitle, s.Title != "", func() bool { return contains(row.Title, s.Title) }},
-		{ByBranch, s.Branch != "", func() bool { return slices.Contains(row.searched.Branches, s.Branch) }},
-		{ByLabel, s.Label != "", func() bool { return row.searched.Labels[s.Label] > 0 }},
+		{ByBranch, s.Branch != "", func() bool { return slices.Contains(in.Branches, s.Branch) }},
+		{ByLabel, s.Label != "", func() bool { return in.Labels[s.Label] > 0 }},
 		{ByText, s.Text != "", func() bool {
-			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, row.searched.Notes},
-				func(in string) bool { return contains(in, s.Text) })
+			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, in.Notes},
+				func(text string) bool { return contains(text, s.Text) })
 		}},
 		{BySince, s.SinceMs != 0, func() bool { return row.LastAtMs >= s.SinceMs }},
 	} {
@@ -70,7 +68,7 @@ func (s Selection) missed(row RunSummary) (out []Filter) {
 }
 
 // hasStatus reports that the status of a row is selected: Failed also by the failure of its pending command.
-func (s Selection) hasStatus(row RunSummary) bool {
+func (s Selection) hasStatus(row views.RunSummary) bool {
 	return slices.Contains(s.Status, row.Status) || row.CommandFailed && slices.Contains(s.Status, runs.Failed)
 }
 
@@ -86,7 +84,7 @@ func (s Selection) excluded(all []listed) (out []Excluded, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range s.missed(row) {
+		for _, f := range s.missed(row, all[i].searched) {
 			i := slices.IndexFunc(out, func(e Excluded) bool { return e.Filter == f })
 			if i < 0 {
 				i, out = len(out), append(out, Excluded{Filter: f})
@@ -98,25 +96,4 @@ func (s Selection) excluded(all []listed) (out []Excluded, err error) {
 		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Filter, b.Filter))
 	})
 	return out, nil
-}
-
-// commandFailed reports that the last result of the command that is pending at the tip of an open run is a
-// failure. The result is read only where a gap says that it was refused.
-func (o *observer) commandFailed(ctx context.Context, r *runs.Run, tip *runs.Node, status runs.Status) bool {
-	if status != runs.Blocked && status != runs.InProgress || !slices.ContainsFunc(tip.OpenGaps, isRefusedResult) {
-		return false
-	}
-	for _, out := range slices.Backward(tip.Outputs) {
-		if out.Payload.ArtifactKind == command.Kind && tip.OfBranch(out) {
-			result, err := o.resultOf(ctx, output{payload: out.Payload})
-			return err == nil && !result.OK()
-		}
-	}
-	return false
-}
-
-// isRefusedResult reports a critical gap about an invalid output of a step.
-func isRefusedResult(g runs.Gap) bool {
-	return g.Severity == event.Critical && g.Reason == reason.InvalidOutput && g.Pointer != nil &&
-		g.Pointer.Kind == reason.AtWorkflowStep
 }

@@ -1,18 +1,19 @@
-package views
+package lists
 
 import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 )
 
 // LatestRuns returns runs of sessions in the order of Runs, for a list that is a hint, such as shell
 // completion. It reads the sessions in their order until it has most runs that wanted accepts, or until ctx is
 // done, and returns all that it read. Sessions that cannot be read are left out, and annotations are not counted.
-func LatestRuns(ctx context.Context, o *Views, sessions []id.Session, most int,
-	wanted func(RunSummary) bool) []RunSummary {
-	var out []RunSummary
+func LatestRuns(ctx context.Context, o *Lists, sessions []id.Session, most int,
+	wanted func(views.RunSummary) bool) []views.RunSummary {
+	var out []views.RunSummary
 	for _, s := range sessions {
 		if most <= 0 || ctx.Err() != nil {
 			break
@@ -22,7 +23,7 @@ func LatestRuns(ctx context.Context, o *Views, sessions []id.Session, most int,
 			continue
 		}
 		for _, runID := range fold.Order {
-			row, err := o.SummaryOf(ctx, s, fold.Runs[runID], v.Health)
+			row, err := o.views.SummaryOf(ctx, s, fold.Runs[runID], v.Health)
 			if err != nil {
 				continue
 			}

@@ -1,4 +1,4 @@
-package views
+package lists
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/index"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/invisible"
@@ -14,25 +15,32 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
+// list is a list of runs before it is selected from.
+type list struct {
+	RunList
+	searched map[int]searched // by the index of the run
+}
+
 // Select returns the page of l that s selects.
-func (l RunList) Select(s Selection) (RunPage, error) {
+func (l list) Select(s Selection) (RunPage, error) {
 	var all []listed
 	for i := range l.Runs {
 		r := &l.Runs[i]
-		all = append(all, listed{index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, r.SessionID, r})
+		all = append(all, listed{index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, r.SessionID, r,
+			l.searched[i]})
 	}
 	return s.page(all, l.Unreadable)
 }
 
-func rows(n int) RunList {
-	l := RunList{}
+func rows(n int) list {
+	l := list{searched: map[int]searched{}}
 	for i := range n {
 		status := runs.InProgress
 		if i%2 == 1 {
 			status = runs.CompleteStatus
 		}
 		// Pairs share a time, so that the cursor has to compare more than the time.
-		l.Runs = append(l.Runs, RunSummary{RunID: id.NewRun(id.Seed{byte(i)}), Status: status,
+		l.Runs = append(l.Runs, views.RunSummary{RunID: id.NewRun(id.Seed{byte(i)}), Status: status,
 			LastAtMs: int64(100 - i/2), LastActivityEventIndex: int64(9 - i%2)})
 	}
 	return l
@@ -48,7 +56,7 @@ func TestPagesAreBounded(t *testing.T) {
 		l.Runs[i].SessionID = id.NewSession(id.Seed{})
 		l.Runs[i].Title = strings.Repeat("\u200b", 170)
 	}
-	l.Unreadable = []Unreadable{{SessionID: id.NewSession(id.Seed{}), Message: strings.Repeat("u", 1000)}}
+	l.Unreadable = []views.Unreadable{{SessionID: id.NewSession(id.Seed{}), Message: strings.Repeat("u", 1000)}}
 	seen, s := map[id.Run]bool{}, Selection{}
 	for pages := 1; ; pages++ {
 		page, err := l.Select(s)
@@ -75,7 +83,7 @@ func TestPagesHoldEveryRowOnce(t *testing.T) {
 	t.Parallel()
 	l := rows(7)
 	for limit := 1; limit <= 8; limit++ {
-		var got []RunSummary
+		var got []views.RunSummary
 		s := Selection{Limit: limit}
 		for {
 			page, err := l.Select(s)
@@ -127,9 +135,10 @@ func TestSelectFiltersBeforeItCounts(t *testing.T) {
 func TestSelectByEachFilter(t *testing.T) {
 	t.Parallel()
 	l := rows(3)
-	l.Runs[0].Title, l.Runs[0].searched.Branches, l.Runs[0].CommandFailed = "Fix the Parser", []string{"old", "main"}, true
-	l.Runs[1].WorkflowID, l.Runs[1].Goal, l.Runs[1].searched.Labels = "team.flow", "ship it", map[string]int64{"good": 1}
-	l.Runs[2].searched.Notes = "A Parser of dates"
+	l.Runs[0].Title, l.Runs[0].CommandFailed = "Fix the Parser", true
+	l.Runs[1].WorkflowID, l.Runs[1].Goal = "team.flow", "ship it"
+	l.searched = map[int]searched{0: {Branches: []string{"old", "main"}}, 1: {Labels: map[string]int64{"good": 1}},
+		2: {Notes: "A Parser of dates"}}
 	for name, c := range map[string]struct {
 		s    Selection
 		want []int
@@ -148,7 +157,7 @@ func TestSelectByEachFilter(t *testing.T) {
 		page, err := l.Select(c.s)
 		var got []int
 		for i, r := range l.Runs {
-			if slices.ContainsFunc(page.Runs, func(of RunSummary) bool { return of.RunID == r.RunID }) {
+			if slices.ContainsFunc(page.Runs, func(of views.RunSummary) bool { return of.RunID == r.RunID }) {
 				got = append(got, i)
 			}
 		}
