@@ -2,26 +2,20 @@ package sessiontimes
 
 import (
 	"errors"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
-// looker observes files below the directory of the sessions, by a descriptor of it: the kernel does not walk to the
-// store for each.
-type looker struct{ fd int }
-
-func openLooker(dir string) (looker, error) {
-	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	return looker{fd}, err
-}
-
-func (l looker) close() { _ = unix.Close(l.fd) }
+// looker observes files below the directory of the sessions.
+type looker struct{ dir string }
 
 // stat returns the state of a file of a session, the zero state for a missing one. Links are not followed.
 func (l looker) stat(session, name string) (fileState, error) {
-	var st unix.Stat_t
-	err := unix.Fstatat(l.fd, session+"/"+name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+	var st syscall.Stat_t
+	err := syscall.Lstat(l.dir+"/"+session+"/"+name, &st)
+	for errors.Is(err, syscall.EINTR) {
+		err = syscall.Lstat(l.dir+"/"+session+"/"+name, &st)
+	}
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
 		return fileState{}, nil
 	}
 	if err != nil {

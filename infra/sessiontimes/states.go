@@ -49,11 +49,7 @@ func (t Times) States(ctx context.Context) ([]ports.SessionState, int64, error) 
 			out = append(out, ports.SessionState{Session: s})
 		}
 	}
-	look, err := openLooker(dir)
-	if err != nil {
-		return nil, began, fault.Wrap(err, fault.StoreIO, "the sessions of the store cannot be observed: %v", err)
-	}
-	defer look.close()
+	look := looker{dir}
 	var all sync.WaitGroup
 	parts := max(1, min(runtime.GOMAXPROCS(0), len(out)/statesPerWorker))
 	for part := range parts {

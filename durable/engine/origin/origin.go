@@ -70,7 +70,7 @@ func (o Origins) IsImported(ctx context.Context, s id.Session, started event.Run
 // DependOnProgram reports that SourceOf answers by what is bundled with this program: another version of it may
 // answer otherwise.
 func (o Origins) DependOnProgram(ctx context.Context, s id.Session, started event.RunStarted) bool {
-	return started.WorkflowSourceKind != event.SourcePlugin && source.Reserved(started.WorkflowID) && o.isImported(ctx, s)
+	return source.Reserved(started.WorkflowID) && o.isImported(ctx, s)
 }
 
 // isImported reports that a session came with a bundle, also where that cannot be read.

@@ -1,15 +1,14 @@
-// Package views implements the use cases that show runs: lists, one run with
+// Package views implements the use cases that show a run: the run with
 // its steps, its events, timeline and graph, and what is new in a run that is
 // followed. It appends nothing and signs no token.
 //
-// Start reading at Views.Runs.
+// Start reading at Views.Run.
 package views
 
 import (
 	"context"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -28,7 +27,6 @@ type Source interface {
 type Views struct {
 	r     *session.Reader
 	store Source
-	index *index.Index // nil: lists read every session
 	Here
 }
 
