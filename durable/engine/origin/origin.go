@@ -70,7 +70,10 @@ func (o Origins) IsImported(ctx context.Context, s id.Session, started event.Run
 // DependOnProgram reports that SourceOf answers by what is bundled with this program: another version of it may
 // answer otherwise.
 func (o Origins) DependOnProgram(ctx context.Context, s id.Session, started event.RunStarted) bool {
-	return source.Reserved(started.WorkflowID) && o.isImported(ctx, s)
+	if !source.Reserved(started.WorkflowID) {
+		return false
+	}
+	return o.isImported(ctx, s)
 }
 
 // isImported reports that a session came with a bundle, also where that cannot be read.
