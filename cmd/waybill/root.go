@@ -75,7 +75,9 @@ func newRoot(a *cli.App) *cobra.Command {
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
 		upkeep.NewConfig(a), serve.New(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
 		about.NewVersion(a))
-	setCompletions(a, root)
+	if a.IsCompletion() {
+		setCompletions(a, root)
+	}
 	setCreating(root)
 	return root
 }

@@ -78,7 +78,17 @@ const rewriteAfter = 16
 
 // Sessions returns every session of the store in the order of their ids. Sessions that changed are read. The errors are
 // those of listing sessions, and of Read when the context has ended.
-func (x *Index) Sessions(ctx context.Context) ([]Session, error) {
+func (x *Index) Sessions(ctx context.Context) ([]Session, error) { return x.sessions(ctx, 0) }
+
+// searchMax is the number of sessions that changed up to which a search does not read them for the index: it reads
+// less of them itself.
+const searchMax = 256
+
+// Kept is Sessions for a search: sessions that changed are not read, and have Keep false, unless they are many.
+func (x *Index) Kept(ctx context.Context) ([]Session, error) { return x.sessions(ctx, searchMax) }
+
+// sessions returns every session. Those that changed are read if they are more than leave.
+func (x *Index) sessions(ctx context.Context, leave int) ([]Session, error) {
 	states, began, err := x.states.States(ctx)
 	if err != nil {
 		return nil, err
@@ -92,7 +102,8 @@ func (x *Index) Sessions(ctx context.Context) ([]Session, error) {
 	have := x.load(ctx, key)
 	now := saved{beganNs: began, entries: make([]entry, 0, len(states))}
 	out := make([]Session, len(states))
-	stale, at := 0, 0
+	at := 0
+	var changed []int
 	for i, st := range states {
 		out[i].ID = st.Session
 		for at < len(have.entries) && cmp.Compare(have.entries[at].session.String(), st.Session.String()) < 0 {
@@ -100,15 +111,25 @@ func (x *Index) Sessions(ctx context.Context) ([]Session, error) {
 		}
 		if at < len(have.entries) && have.entries[at].session == st.Session && have.holds(have.entries[at], st) {
 			out[i].Content = Content{Runs: have.entries[at].runs, Keep: true}
-			now.entries = append(now.entries, have.entries[at])
 			continue
 		}
-		if out[i].Content, err = x.Read(ctx, st.Session); err != nil {
+		changed = append(changed, i)
+	}
+	if len(changed) <= leave {
+		return out, nil
+	}
+	stale := 0
+	for _, i := range changed {
+		if out[i].Content, err = x.Read(ctx, states[i].Session); err != nil {
 			return nil, err
 		}
 		if out[i].Keep {
 			stale++
-			now.entries = append(now.entries, entry{st.Session, st.State, st.ChangedNs, out[i].Runs})
+		}
+	}
+	for i, s := range out {
+		if s.Keep {
+			now.entries = append(now.entries, entry{s.ID, states[i].State, states[i].ChangedNs, s.Runs})
 		}
 	}
 	x.keep(ctx, key, now, stale)

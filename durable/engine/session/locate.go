@@ -161,7 +161,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 // places are the sessions in which a run is searched, with what the index keeps of them.
 func places(ctx context.Context, r *Reader, ref string, x *index.Index) ([]index.Session, error) {
 	if x != nil {
-		return x.Sessions(ctx)
+		return x.Kept(ctx)
 	}
 	all, err := r.Sessions(ctx)
 	if _, notRun := id.ParseRun(ref); notRun == nil {
