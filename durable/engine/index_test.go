@@ -94,6 +94,9 @@ func shown(t testing.TB, g *enginetest.Engine) string {
 // TestIndexedLists: lists and searches by the index are those that read every session, after each of these changes of the
 // store and of the index, and sessions that did not change are not read.
 func TestIndexedLists(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector needs no histories: one goroutine lists")
+	}
 	fewWalks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newFixture(t)

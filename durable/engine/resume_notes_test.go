@@ -102,6 +102,9 @@ func TestResumeSearchesALongSession(t *testing.T) {
 // TestResumeReadsABoundedAmountOfLongNotes: over the budget their beginning is searched, and the answer says for how
 // many runs.
 func TestResumeReadsABoundedAmountOfLongNotes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it stores 64 MiB")
+	}
 	t.Parallel()
 	w := newFixture(t)
 	const runs = limits.ResumeWholeNotesBytesMax/limits.WholeNotesBytesMax + 2
