@@ -287,3 +287,30 @@ func TestIndexIsUsed(t *testing.T) {
 		t.Errorf("%d sessions were read after a change of one: %v", by.read, err)
 	}
 }
+
+// exhausted is a store that runs out of file descriptors during each reading.
+type exhausted struct {
+	enginetest.Store
+	times int64
+}
+
+func (e *exhausted) OutOfDescriptors() int64 {
+	e.times++
+	return e.times
+}
+
+// TestIndexKeepsNothingUnread: what was read without file descriptors is not kept.
+func TestIndexKeepsNothingUnread(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.start(indexedFlow)
+	g := w.process()
+	for store, keep := range map[enginetest.Store]bool{g.Store: true, &exhausted{Store: g.Store}: false} {
+		x := index.New(sessiontimes.New(w.dir), g.Store)
+		lists.New(g.Reader, store, g.Views).KeepIn(x)
+		all, err := x.Sessions(context.Background())
+		if err != nil || len(all) != 1 || all[0].Keep != keep {
+			t.Errorf("%+v, %v, want keep %v", all, err, keep)
+		}
+	}
+}

@@ -21,7 +21,10 @@ type Server struct {
 	Calls   UseCases
 	// Fault completes a fault for the client, such as the commands that its suggestion names; nil
 	// leaves it as it is.
-	Fault    func(*fault.Fault) *fault.Fault
+	Fault func(*fault.Fault) *fault.Fault
+	// Measure returns a context in which a call is measured, and what is called with the name of the tool at its
+	// end; nil measures nothing.
+	Measure  func(context.Context) (context.Context, func(tool string))
 	ActorRef string        // recorded as the actor of calls; the name of the client when empty
 	Log      slog.Handler  // diagnostics; nil discards them
 	AskFor   time.Duration // how long the user of the client may take to answer; 0: limits.MCPAskMs
@@ -102,6 +105,11 @@ func (s Server) handler(t tool, log *slog.Logger, asks *asking) mcp.ToolHandler 
 				out = errorResult(fault.New(fault.Internal, "internal error in waybill: %v", r))
 			}
 		}()
+		if s.Measure != nil {
+			measured, ended := s.Measure(ctx)
+			defer ended(t.name)
+			ctx = measured
+		}
 		doc, err := t.perform(ctx, s.Calls, s.caller(req, asks), req.Params.Arguments)
 		if err == nil {
 			if out, err = successResult(doc); err == nil {

@@ -69,7 +69,7 @@ func (t Times) States(ctx context.Context) ([]ports.SessionState, int64, error) 
 // statesPerWorker is the number of sessions from which on another goroutine observes them: its start costs less.
 const statesPerWorker = 256
 
-// stateOf observes one session. The zero state stands for one of which a file could not be observed.
+// stateOf observes one session. The state is zero if one of its files could not be observed.
 func stateOf(look looker, session string) (state [16]byte, changedNs int64) {
 	var buf [len(commitFiles) * 40]byte
 	for i, name := range commitFiles {

@@ -73,7 +73,8 @@ func serveAgents(ctx context.Context, a *cli.App) error {
 	// Writing to a disconnected client must return an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
-	server := mcpserver.Server{Version: a.Version, Calls: tracedCalls{agentCalls{a}}, ActorRef: a.Flags.As,
-		Log: a.LogHandler(), Fault: a.SuggestForStore}
+	server := mcpserver.Server{Version: a.Version, Calls: agentCalls{a}, ActorRef: a.Flags.As,
+		Measure: func(ctx context.Context) (context.Context, func(string)) { return a.Traced(ctx, a.Log()) },
+		Log:     a.LogHandler(), Fault: a.SuggestForStore}
 	return server.Serve(ctx, a.In, a.Out)
 }

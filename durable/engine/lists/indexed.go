@@ -71,8 +71,10 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 func (o *Lists) KeepIn(x *index.Index) {
 	o.index = x
 	x.Read = func(ctx context.Context, s id.Session) (c index.Content, err error) {
+		before := o.store.OutOfDescriptors()
 		read := o.readSession(ctx, s)
-		c.Keep, c.Runs = read.settled, read.runs
+		// What could not be opened for want of a descriptor is not known, and must not be kept as missing.
+		c.Keep, c.Runs = read.settled && o.store.OutOfDescriptors() == before, read.runs
 		for i := range c.Runs {
 			c.Runs[i].Row, err = json.Marshal(read.rows[i])
 			if err == nil {
@@ -92,8 +94,7 @@ func (o *Lists) KeepIn(x *index.Index) {
 // listed is a run in the order of a list, whose row is decoded when it is needed.
 type listed struct {
 	index.Run
-	session id.Session
-	row     *views.RunSummary
+	row *views.RunSummary
 	searched
 }
 

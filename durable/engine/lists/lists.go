@@ -96,7 +96,7 @@ func (o *Lists) fromSessions(ctx context.Context, text bool) (all []listed, unre
 			if !text {
 				found.Notes = ""
 			}
-			all = append(all, listed{read.runs[i], s, &read.rows[i], found})
+			all = append(all, listed{read.runs[i], &read.rows[i], found})
 		}
 	}
 	return all, unreadable, err
@@ -108,7 +108,7 @@ func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views
 	unreadable = []views.Unreadable{}
 	for _, s := range sessions {
 		for _, r := range s.Runs {
-			all = append(all, listed{Run: r, session: s.ID})
+			all = append(all, listed{Run: r})
 		}
 		var problems []views.Unreadable
 		if s.Problems != nil {

@@ -26,7 +26,7 @@ func (l list) Select(s Selection) (RunPage, error) {
 	var all []listed
 	for i := range l.Runs {
 		r := &l.Runs[i]
-		all = append(all, listed{index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, r.SessionID, r,
+		all = append(all, listed{index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, r,
 			l.searched[i]})
 	}
 	return s.page(all, l.Unreadable)

@@ -18,7 +18,7 @@ import (
 
 const fixedInput = `{"contextKey":"target","reason":"needs_user_choice","choiceKind":"scope_boundary","choices":["a","b"],"description":"where to"}`
 
-// pinned stands for the compiled form 1 that earlier versions wrote for a workflow with fixed choices.
+// pinned selects compiled form 1, as earlier versions wrote it for a workflow with fixed choices.
 const pinned = ` `
 
 const takenInput = `{"contextKey":"target","reason":"needs_user_choice","choiceKind":"scope_boundary",` +
