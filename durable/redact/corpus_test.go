@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// sample is one text of the corpus, and the kind of document it comes from.
-type sample struct {
+// corpusText is one text of the corpus, and the kind of document it comes from.
+type corpusText struct {
 	Where string `json:"where"`
 	Text  string `json:"text"`
 }
@@ -21,7 +21,7 @@ type sample struct {
 // must not change.
 var secretMark = regexp.MustCompile(`(?s)⟦([a-z_]+)\|(.*?)⟧`)
 
-func corpus(t testing.TB, name string) (samples []sample) {
+func corpus(t testing.TB, name string) (samples []corpusText) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err == nil {
