@@ -95,7 +95,7 @@ func (p *player) attempts(s statement, attempt func(*enginetest.Engine, engine.C
 			return attempt(g, by, at, req)
 		}
 		if i < n-1 {
-			p.do(req, ack)
+			p.measure(req, ack)
 		} else if err := p.make(req, ack); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (p *player) decide(word event.DecisionWord, reason string) error {
 	repeat := p.make
 	if word == event.Denied {
 		repeat = func(req advance.Request, f call) error { // the run is closed for the same call again
-			p.do(req, f)
+			p.measure(req, f)
 			return nil
 		}
 	}

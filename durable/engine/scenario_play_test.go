@@ -43,6 +43,7 @@ type player struct {
 	all    []event.Event // of the current run
 	before int           // their number before the last when line
 	after  *runs.Run
+	phases *phases // of the last call that records
 	failed []string
 }
 
@@ -159,7 +160,7 @@ var moves = map[string]func(p *player, s statement) error{
 	"checkpoint": (*player).moveCheckpoint, "approve": (*player).moveApprove, "cancel": (*player).moveCancel,
 	"fork": (*player).moveFork, "damage": (*player).moveDamage, "perform": (*player).movePerform,
 	"send": (*player).moveSendBack, "deny": (*player).moveDeny, "turn": (*player).moveTurn,
-	"locked": (*player).moveLocked,
+	"locked": (*player).moveLocked, "set": (*player).moveSet,
 }
 
 func (p *player) when(s statement) error {
@@ -203,18 +204,10 @@ func items(s statement) []statement {
 	return s.below
 }
 
-// do carries out a call.
-func (p *player) do(req advance.Request, f call) {
-	a, err := f(p.g, req)
-	if p.err = err; err == nil {
-		p.last, p.sent, p.req = a, f, req
-	}
-}
-
 // make carries out a call and checks two laws: a process that remembers nothing gives the same call
 // the same answer, and records nothing.
 func (p *player) make(req advance.Request, f call) error {
-	if p.do(req, f); p.err != nil {
+	if p.measure(req, f); p.err != nil {
 		return nil
 	}
 	a := p.last

@@ -68,6 +68,10 @@ var sayings = []struct{ right, wrong string }{
 	{"progress 0 of 2", "progress 1 of 2"},
 	{"asks ticket", "asks none"},
 	{"same as B", "same as A"},
+	{"phases decide", "phases read decide"}, // of a store in memory, whose reads are not measured
+	{"settings as at A", "settings as at nothing"},
+	{"settings none", "settings\n  retentionDays 90 -> 30"},
+	{"settings\n  agentMaxAutonomy \"full_auto_stop_on_user_deps\" -> \"guided\"", "settings none"},
 	// These are about the call before.
 	{"cause intentional_fork by advance_recorded", "cause non_tip_advance by advance_recorded"},
 	{`event advance_recorded "kind":"advanced"`, `event advance_recorded "kind":"blocked"`},
@@ -87,6 +91,8 @@ func before(right string) string {
 	switch word, _, _ := strings.Cut(right, " "); {
 	case word == "complete":
 		return advance + "when ack\n"
+	case strings.HasPrefix(right, "settings\n"):
+		return "when set agentMaxAutonomy guided\n"
 	case word == "refused":
 		return "when ack context {\"prototype\":1}\n"
 	case word == "cause", word == "event", strings.HasPrefix(right, "trace\n"), strings.HasPrefix(right, "events adv"):

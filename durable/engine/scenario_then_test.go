@@ -25,7 +25,7 @@ var checks = map[string]func(p *player, s statement) error{
 	"cause":        (*player).thenCause, "prompt": (*player).thenPrompt, "recap": (*player).thenRecap,
 	"answer":  (*player).thenAnswer,
 	"outputs": (*player).thenOutputs, "completed": (*player).thenCompleted, "asks": (*player).thenAsks,
-	"same": (*player).thenSame,
+	"same": (*player).thenSame, "phases": (*player).thenPhases, "settings": (*player).thenSettings,
 }
 
 func (p *player) then(s statement) error {
@@ -34,7 +34,7 @@ func (p *player) then(s statement) error {
 	if !ok {
 		return fmt.Errorf("no such expectation")
 	}
-	if p.err != nil && word != "refused" && word != "events" && word != "run" {
+	if p.err != nil && word != "refused" && word != "events" && word != "run" && word != "phases" {
 		return fmt.Errorf("the call failed: %v", p.err)
 	}
 	if p.after == nil && word != "refused" {

@@ -211,7 +211,7 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 // MemoryStore returns an empty store in memory, of which nothing remains, for the tests of workflows.
 func MemoryStore() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(0) }
 
-// announcing is a store whose appends this process is notified of, and whose operations are measured.
+// announcing is a store whose appends this process is notified of.
 type announcing struct {
 	guardcache.Announced
 	appended func(manifest.Plan)
@@ -219,30 +219,11 @@ type announcing struct {
 
 // Append implements ports.Logs.
 func (s announcing) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
-	leave := ports.Enter(ctx, ports.Appending)
 	head, err := s.Announced.Append(ctx, w, at, p)
-	if leave(); err == nil {
+	if err == nil {
 		s.appended(p)
 	}
 	return head, err
-}
-
-// Read implements ports.Logs.
-func (s announcing) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
-	defer ports.Enter(ctx, ports.Reading)()
-	return s.Announced.Read(ctx, r, visit)
-}
-
-// Confirm implements ports.Logs.
-func (s announcing) Confirm(ctx context.Context, log manifest.Log, head manifest.Head) error {
-	defer ports.Enter(ctx, ports.Syncing)()
-	return s.Announced.Confirm(ctx, log, head)
-}
-
-// Object implements ports.Objects.
-func (s announcing) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
-	defer ports.Enter(ctx, ports.Reading)()
-	return s.Announced.Object(ctx, kind, ref)
 }
 
 // Close starts the commands of notifications that are due, writes data that the engine has deferred, such as

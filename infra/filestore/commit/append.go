@@ -36,6 +36,7 @@ import (
 //     returned no answer.
 func (c *Committer) Append(ctx context.Context, w ports.Witness, at manifest.Head,
 	p manifest.Plan) (manifest.Head, error) {
+	defer ports.Enter(ctx, ports.Appending)()
 	leave, err := w.Enter(p.Log)
 	if err != nil {
 		return at, err

@@ -25,6 +25,7 @@ func (c *Committer) Confirm(ctx context.Context, log manifest.Log, head manifest
 	if head.IsZero() {
 		return nil // nothing was read, so nothing can be lost
 	}
+	defer ports.Enter(ctx, ports.Syncing)()
 	held, err := c.d.LockLog(ctx, log, lock.SharedIfExists)
 	if err != nil {
 		return err

@@ -13,12 +13,14 @@ import (
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
 )
 
 // Object implements ports.Objects. The digest is recomputed on every read, since the name of a file
 // does not prove its content. Errors: ARTIFACT_ERASED where a tombstone exists, STORE_CORRUPT for
 // missing bytes (with the detail "missing") and for a wrong digest, STORE_IO.
 func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
+	defer ports.Enter(ctx, ports.Reading)()
 	if err := ctx.Err(); err != nil {
 		return nil, disk.ReadFault(err)
 	}

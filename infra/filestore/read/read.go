@@ -28,6 +28,7 @@ const readAheadBytes = 6 << 20
 // A log that does not exist is empty and healthy. When req.From is not on the log's chain the error
 // is manifest.ErrNotOnChain, and the caller reads from the zero head.
 func (r *Reader) Read(ctx context.Context, req ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
+	defer ports.Enter(ctx, ports.Reading)()
 	return r.verify(ctx, req, func(in manifest.Input) (manifest.Verdict, error) {
 		if in.From.IsZero() {
 			in.PrefetchBytes = readAheadBytes
