@@ -19,6 +19,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // injections are what text can do to a terminal or to its reader: escape and control sequences in
@@ -311,12 +312,17 @@ func TestInjectionsInTextViews(t *testing.T) {
 	for i, text := range injections[len(injections)/2:] {
 		rest += string(rune('a'+i)) + text
 	}
-	for name, c := range map[string]struct {
-		inject  string
-		columns uint16
-	}{"first half": {mixed, 40}, "second half": {rest, 80},
-		"line breaks": {strings.Repeat("\n", 60) + "Approve? [y/N] y" + strings.Repeat("\u2028\r", 10), 200}} {
-		t.Run(name, func(t *testing.T) {
+	breaks := strings.Repeat("\n", 60) + "Approve? [y/N] y" + strings.Repeat("\u2028\r", 10)
+	cases := sample.OneIn(t, 2) // the line breaks at full width, and one of the halves
+	for _, c := range []struct {
+		name, inject string
+		columns      uint16
+	}{{"line breaks", breaks, 200}, {"line breaks in 120 columns", breaks, 120},
+		{"first half", mixed, 40}, {"second half", rest, 80}} {
+		if !cases.Try() {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
 			keep := func(s string) string { return s }
 			hostile := newInjected(t, c.columns, keep, keep)
 			harmlessOne := newInjected(t, c.columns, func(s string) string { return harmless(s, true) },
