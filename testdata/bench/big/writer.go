@@ -34,11 +34,18 @@ type Store struct {
 // Write makes a store in dir, which must not hold one, with a session of about so many
 // events in segments of about per events; 0: each holds those of one append (6 to 8).
 func Write(dir string, events, per int64) (Store, error) {
-	w, err := newWriter(dir, per > 0)
+	c, err := create(dir)
+	if err != nil {
+		return Store{}, err
+	}
+	w, err := newWriter(dir, seed, c, per > 0)
 	if err != nil {
 		return Store{}, err
 	}
 	if err := w.begin(); err != nil {
+		return Store{}, err
+	}
+	if err := w.flush(); err != nil {
 		return Store{}, err
 	}
 	for w.next < events {
@@ -100,29 +107,38 @@ type writer struct {
 	node    id.Node
 	n       int64 // advances
 	next    int64
-	events  []event.Event // not written yet
+	events  []event.Event   // not written yet
+	said    string          // the end of the next notes
+	known   map[string]bool // the objects that are written
+	atMs    int64
 	control *bufio.Writer
 	file    *os.File
 }
 
-func newWriter(dir string, lean bool) (*writer, error) {
+// create makes a store without sessions, and returns the workflow of those that it gets.
+func create(dir string) (compile.Compiled, error) {
 	s, err := filestore.OpenDir(dir, filestore.Options{LockWait: time.Second})
 	if err != nil {
-		return nil, err
+		return compile.Compiled{}, err
 	}
 	defer s.Close()
 	if _, err := s.StoreID(context.Background(), ports.MayCreate); err != nil {
-		return nil, err
+		return compile.Compiled{}, err
 	}
 	// A store that holds a run has a keyring: verify finds control_missing without it.
 	if _, err := s.Keys(context.Background(), ports.MayCreate); err != nil {
-		return nil, err
+		return compile.Compiled{}, err
 	}
-	c, err := Workflow()
-	if err != nil {
-		return nil, err
-	}
-	w := &writer{dir: dir, Store: Store{Session: id.NewSession(seed)}, lean: lean, run: id.NewRun(seed), workflow: c}
+	return Workflow()
+}
+
+// firstMs is the time of the first event.
+const firstMs = 1_767_225_600_000
+
+func newWriter(dir string, seed id.Seed, c compile.Compiled, lean bool) (*writer, error) {
+	var err error
+	w := &writer{dir: dir, Store: Store{Session: id.NewSession(seed)}, lean: lean, run: id.NewRun(seed), workflow: c,
+		known: map[string]bool{}, atMs: firstMs}
 	w.node = id.RootNode(w.run)
 	if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(w.log().Root), manifest.SegmentDir),
 		0o700); err != nil {
@@ -140,7 +156,7 @@ func newWriter(dir string, lean bool) (*writer, error) {
 func (w *writer) begin() error {
 	plan, _, err := advance.Begin(w.workflow,
 		advance.Start{Session: w.Session, Run: w.run, SourceKind: event.SourceProject,
-			SourceRef: "bench.json", Actor: event.Actor{Kind: event.Human, Ref: "sam"}, AtMs: 1_767_225_600_000})
+			SourceRef: "bench.json", Actor: event.Actor{Kind: event.Human, Ref: "sam"}, AtMs: w.atMs})
 	if err != nil {
 		return err
 	}
@@ -150,10 +166,15 @@ func (w *writer) begin() error {
 		}
 	}
 	w.events, w.next = plan.Events, int64(len(plan.Events))
-	return w.flush()
+	return nil
 }
 
 func (w *writer) object(o manifest.Object) error {
+	ref := o.Ref().String()
+	if w.known[ref] {
+		return nil
+	}
+	w.known[ref] = true
 	w.Objects++
 	w.Bytes += int64(len(o.Bytes))
 	name := filepath.Join(w.dir, filepath.FromSlash(manifest.ObjectDir(o.Kind)), manifest.ObjectName(o.Kind, o.Ref()))
@@ -161,7 +182,7 @@ func (w *writer) object(o manifest.Object) error {
 }
 
 func (w *writer) add(s event.Scope, a event.Actor, p event.Payload) event.Event {
-	e := event.New(w.Session.String(), w.next, s, a, 1_767_225_600_000+w.n*1000, p)
+	e := event.New(w.Session.String(), w.next, s, a, w.atMs+w.n*1000, p)
 	w.events, w.next = append(w.events, e), w.next+1
 	return e
 }
@@ -208,7 +229,7 @@ func (w *writer) advance() error {
 	w.add(at, agent, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
 		Payload: event.OutputPayload{PayloadKind: event.Notes,
 			NotesMarkdown: "Read the log of the failing job.\n\n- the cache was \"cold\"\n- " +
-				strings.Repeat("it was tried again, ", int(w.n%8)) + "then it passed."}})
+				strings.Repeat("it was tried again, ", int(w.n%8)) + "then it passed." + w.said}})
 	if !w.lean && w.n%2 == 0 {
 		art := manifest.Object{Kind: manifest.Artifact,
 			Bytes: fmt.Appendf(nil, `{"kind":"report","number":%d,"passed":true}`, w.n)}

@@ -4,6 +4,8 @@
 //
 //	go run ./bigstore DIR -events N [-per-segment K]
 //
+//	go run ./bigstore DIR -sessions N -steps K
+//
 // Without -per-segment each segment holds the events of one typical append (6 to 8);
 // with it, as many whole appends of five events as make K.
 package main
@@ -18,13 +20,23 @@ import (
 
 func main() {
 	events := flag.Int64("events", 100_000, "about how many events the session gets")
+	many := flag.Int("sessions", 0, "write so many sessions of one run each instead of one long session")
+	steps := flag.Int("steps", 4, "how many steps each of the sessions has")
 	per := flag.Int64("per-segment", 0, "about how many events a segment gets; 0: those of one append")
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: bigstore DIR [-events N] [-per-segment K]")
+		fmt.Fprintln(os.Stderr, "usage: bigstore DIR [-events N] [-per-segment K] | DIR -sessions N -steps K")
 		os.Exit(2)
 	}
 	dir := os.Args[1]
 	_ = flag.CommandLine.Parse(os.Args[2:])
+	if *many > 0 {
+		if err := big.WriteMany(dir, *many, *steps); err != nil {
+			fmt.Fprintln(os.Stderr, "bigstore:", err)
+			os.Exit(1)
+		}
+		fmt.Printf("%d sessions of %d steps\n", *many, *steps)
+		return
+	}
 	w, err := big.Write(dir, *events, *per)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bigstore:", err)
