@@ -28,10 +28,10 @@ const indexedFlow = `{"id":"test.i","name":"I","description":"d","version":"1.0.
 // aged are the states of sessions as they are observed an hour later: the index keeps only what changed a while ago.
 type aged struct{ ports.SessionStates }
 
-func (a aged) States(ctx context.Context) ([]ports.SessionState, int64, error) {
-	all, at, err := a.SessionStates.States(ctx)
-	const hour = 3600 * 1_000_000_000
-	return all, at + hour, err
+func (a aged) States(ctx context.Context, known func(int, id.Session) [8]byte) (ports.SessionsState, error) {
+	now, err := a.SessionStates.States(ctx, known)
+	now.AtNs += 3600 * 1_000_000_000
+	return now, err
 }
 
 // indexed is a process that lists by the index, and the number of sessions that it read for that.
@@ -49,7 +49,7 @@ func (w *fixture) indexed() *indexed {
 	w.Cleanup(func() { _ = s.Close() })
 	out := &indexed{Engine: over(s)}
 	x := index.New(aged{sessiontimes.New(w.dir)}, s)
-	out.Lists.KeepIn(x)
+	out.Lists.KeepIn(x, s)
 	out.Index = x
 	read := x.Read
 	x.Read = func(ctx context.Context, s id.Session) (index.Content, error) {
@@ -307,8 +307,8 @@ func TestIndexKeepsNothingUnread(t *testing.T) {
 	g := w.process()
 	for store, keep := range map[enginetest.Store]bool{g.Store: true, &exhausted{Store: g.Store}: false} {
 		x := index.New(sessiontimes.New(w.dir), g.Store)
-		lists.New(g.Reader, store, g.Views).KeepIn(x)
-		all, err := x.Sessions(context.Background())
+		lists.New(g.Reader, store, g.Views).KeepIn(x, g.Store)
+		all, _, err := x.Sessions(context.Background())
 		if err != nil || len(all) != 1 || all[0].Keep != keep {
 			t.Errorf("%+v, %v, want keep %v", all, err, keep)
 		}

@@ -16,16 +16,19 @@ const envelopeBytes = 1024
 type Size struct{ used int }
 
 // Add counts a row, or what is beside the rows.
-func (p *Size) Add(v any) { p.used += bytesOf(v) }
+func (p *Size) Add(v any) { p.used += Bytes(v) }
 
 // Fits counts a row and reports whether it fits the page as well.
-func (p *Size) Fits(row any) bool {
-	p.Add(row)
+func (p *Size) Fits(row any) bool { return p.FitsBytes(Bytes(row)) }
+
+// FitsBytes is Fits for a row of so many Bytes.
+func (p *Size) FitsBytes(n int) bool {
+	p.used += n
 	return p.used <= limits.AnswerBytesMax-envelopeBytes
 }
 
-// bytesOf returns the length of a value in a JSON document, with the comma behind it.
-func bytesOf(v any) int {
+// Bytes returns the length of a value in a JSON document, with the comma behind it.
+func Bytes(v any) int {
 	value, err := canon.ValueOf(v)
 	if err != nil {
 		return 0 // it cannot be printed either

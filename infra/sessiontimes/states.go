@@ -1,6 +1,7 @@
 package sessiontimes
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,82 +10,141 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
 
 // commitFiles are the files of a session's directory that decide what lists show of it (docs/design.md#index):
 // every commit makes one of the manifests longer, and the marks (keep, suspect, imported) are names in the directory
 // itself, which change its time.
-var commitFiles = [...]string{manifest.FileName, "annotations/" + manifest.FileName, "."}
+var commitFiles = [...]string{folder: "", events: "/" + manifest.FileName,
+	annotations: "/" + annotationsDir + "/" + manifest.FileName}
+
+// The positions in commitFiles, and the directory of the annotations.
+const (
+	folder = iota
+	events
+	annotations
+
+	annotationsDir = "annotations"
+)
 
 var _ ports.SessionStates = Times{}
 
-// fileState is what the file system says of a file: zero for one that is missing.
-type fileState struct {
-	device, inode       uint64
-	size                int64
-	modifiedNs, inodeNs int64 // 0 where the platform has no time of the inode
-}
-
-// States implements ports.SessionStates: a stat of each of commitFiles. The error is STORE_IO.
-func (t Times) States(ctx context.Context) ([]ports.SessionState, int64, error) {
-	began := time.Now().UnixNano()
+// States implements ports.SessionStates: the directory is read once, and each of commitFiles is observed. The error is
+// STORE_IO.
+func (t Times) States(ctx context.Context, known func(int, id.Session) [8]byte) (ports.SessionsState, error) {
+	out := ports.SessionsState{AtNs: time.Now().UnixNano()}
 	dir := filepath.Join(t.store, "sessions")
-	entries, err := os.ReadDir(dir)
+	look, err := osfs.Observe(dir)
+	if err == nil {
+		defer look.Close()
+		err = list(dir, &out)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, began, nil
+		return out, nil
 	}
 	if err != nil {
-		return nil, began, fault.Wrap(err, fault.StoreIO, "the sessions of the store cannot be listed: %v", err)
+		return out, fault.Wrap(err, fault.StoreIO, "the sessions of the store cannot be listed: %v", err)
 	}
-	out := make([]ports.SessionState, 0, len(entries))
-	for _, e := range entries {
-		if s, err := id.ParseSession(e.Name()); err == nil && e.IsDir() {
-			out = append(out, ports.SessionState{Session: s})
-		}
-	}
-	look := looker{dir}
 	var all sync.WaitGroup
-	parts := max(1, min(runtime.GOMAXPROCS(0), len(out)/statesPerWorker))
+	n := len(out.Sessions)
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/statesPerWorker))
 	for part := range parts {
 		all.Go(func() {
-			for i := part * len(out) / parts; i < (part+1)*len(out)/parts && ctx.Err() == nil; i++ {
-				out[i].State, out[i].ChangedNs = stateOf(look, out[i].Session.String())
+			for i := part * n / parts; i < (part+1)*n/parts && ctx.Err() == nil; i++ {
+				observe(look, &out.Sessions[i], known(i, out.Sessions[i].Session))
 			}
 		})
 	}
 	all.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, began, err
+	return out, ctx.Err()
+}
+
+// list adds the sessions in a directory, in the order of their ids.
+func list(dir string, out *ports.SessionsState) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
 	}
-	return out, began, nil
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	out.Sessions = make([]ports.SessionState, 0, len(entries))
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		s, err := id.ParseSession(e.Name())
+		if err != nil {
+			out.Others = true
+			continue
+		}
+		out.Sessions = append(out.Sessions, ports.SessionState{Session: s})
+	}
+	slices.SortFunc(out.Sessions, func(a, b ports.SessionState) int {
+		return cmp.Compare(a.Session.String(), b.Session.String())
+	})
+	return err
 }
 
 // statesPerWorker is the number of sessions from which on another goroutine observes them: its start costs less.
 const statesPerWorker = 256
 
-// stateOf observes one session. The state is zero if one of its files could not be observed.
-func stateOf(look looker, session string) (state [16]byte, changedNs int64) {
-	var buf [len(commitFiles) * 40]byte
-	for i, name := range commitFiles {
-		f, err := look.stat(session, name)
-		if err != nil {
-			return [16]byte{}, 0
+// observe observes a session. Its state is zero if one of its files could not be observed.
+func observe(look osfs.Observer, s *ports.SessionState, known [8]byte) {
+	var files [len(commitFiles)]osfs.State
+	name := s.Session.String()
+	for i := range commitFiles {
+		if i == annotations && known == folderOf(files[folder]) {
+			continue // its directory would have changed if it had annotations now
 		}
-		at := buf[i*40:]
-		binary.BigEndian.PutUint64(at, f.device)
-		binary.BigEndian.PutUint64(at[8:], f.inode)
-		binary.BigEndian.PutUint64(at[16:], uint64(f.size))
-		binary.BigEndian.PutUint64(at[24:], uint64(f.modifiedNs))
-		binary.BigEndian.PutUint64(at[32:], uint64(f.inodeNs))
-		changedNs = max(changedNs, f.modifiedNs, f.inodeNs)
+		var err error
+		if files[i], err = look.State(name + commitFiles[i]); err != nil {
+			return
+		}
+	}
+	if files[annotations] == (osfs.State{}) {
+		s.Folder = folderOf(files[folder])
+		if s.Folder != known {
+			if at, err := look.State(name + "/" + annotationsDir); err != nil || at != (osfs.State{}) {
+				s.Folder = [8]byte{}
+			}
+		}
+	}
+	var buf [len(commitFiles) * fileBytes]byte
+	for i, f := range files {
+		put(buf[i*fileBytes:], f)
+		s.ChangedNs = max(s.ChangedNs, f.ModifiedNs, f.InodeNs)
 	}
 	sum := sha256.Sum256(buf[:])
-	return [16]byte(sum[:16]), changedNs
+	s.State = [16]byte(sum[:16])
+}
+
+// fileBytes is the size of the state of a file.
+const fileBytes = 40
+
+func put(at []byte, f osfs.State) {
+	binary.BigEndian.PutUint64(at, f.Device)
+	binary.BigEndian.PutUint64(at[8:], f.Inode)
+	binary.BigEndian.PutUint64(at[16:], uint64(f.Size))
+	binary.BigEndian.PutUint64(at[24:], uint64(f.ModifiedNs))
+	binary.BigEndian.PutUint64(at[32:], uint64(f.InodeNs))
+}
+
+// folderOf is a digest of the state of a directory, zero for a missing one.
+func folderOf(f osfs.State) (out [8]byte) {
+	if f == (osfs.State{}) {
+		return out
+	}
+	var buf [fileBytes]byte
+	put(buf[:], f)
+	sum := sha256.Sum256(buf[:])
+	return [8]byte(sum[:8])
 }

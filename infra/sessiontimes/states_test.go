@@ -15,8 +15,11 @@ import (
 func TestStates(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	times := New(dir)
-	if got, at, err := times.States(ctx); err != nil || len(got) != 0 || time.Since(time.Unix(0, at)) > time.Minute {
-		t.Fatalf("a store that does not exist: %v, %d, %v", got, at, err)
+	folders := map[id.Session][8]byte{}
+	known := func(_ int, s id.Session) [8]byte { return folders[s] }
+	if got, err := times.States(ctx, known); err != nil || len(got.Sessions) != 0 || got.Others ||
+		time.Since(time.Unix(0, got.AtNs)) > time.Minute {
+		t.Fatalf("a store that does not exist: %+v, %v", got, err)
 	}
 	a, b := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
 	write := func(name, text string) {
@@ -41,8 +44,9 @@ func TestStates(t *testing.T) {
 	write("manifest.jsonl", "one\n")
 	states := func() (of map[id.Session]ports.SessionState) {
 		t.Helper()
-		all, _, err := times.States(ctx)
-		if err != nil || len(all) != 2 || all[0].Session.String() > all[1].Session.String() {
+		now, err := times.States(ctx, known)
+		all := now.Sessions
+		if err != nil || len(all) != 2 || !now.Others || all[0].Session.String() > all[1].Session.String() {
 			t.Fatalf("%+v, %v", all, err)
 		}
 		of = map[id.Session]ports.SessionState{}
@@ -55,8 +59,9 @@ func TestStates(t *testing.T) {
 	if again := states(); again[a] != before[a] || again[b] != before[b] || before[a].State == [16]byte{} {
 		t.Errorf("without a change: %+v, %+v", before, again)
 	}
-	for _, change := range []func(){
+	for i, change := range []func(){
 		func() { write("manifest.jsonl", "one\ntwo\n") },
+		func() { write("annotations/other", "one\n") },
 		func() { write("annotations/manifest.jsonl", "one\n") },
 		func() { write("annotations/manifest.jsonl", "one\ntwo\n") },
 		func() { write("suspect", "{}") },
@@ -74,6 +79,15 @@ func TestStates(t *testing.T) {
 		time.Sleep(20 * time.Millisecond) // a step of the clock of the file system
 		change()
 		after := states()
+		if annotated := after[a].Folder == [8]byte{}; annotated != (i > 0) || after[b].Folder == [8]byte{} {
+			t.Errorf("change %d: %+v", i, after)
+		}
+		for s, st := range after {
+			folders[s] = st.Folder // what is known must not hide the next change
+		}
+		if again := states(); again[a] != after[a] || again[b] != after[b] {
+			t.Errorf("%+v, then %+v", after, again)
+		}
 		if after[a].State == before[a].State || after[b] != before[b] || after[a].ChangedNs < before[a].ChangedNs {
 			t.Errorf("%+v, then %+v", before, after)
 		}

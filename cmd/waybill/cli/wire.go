@@ -193,7 +193,7 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 		HandedOver: e.Ledger().IsHandedOver})
 	kept := index.New(sessiontimes.New(dir), store)
 	listed := lists.New(e.Reader, store, v)
-	listed.KeepIn(kept)
+	listed.KeepIn(kept, store)
 	e.Index = kept
 	learned := learning.New(e, announced)
 	waiting := inbox.New(e.Reader, store, v, learned)

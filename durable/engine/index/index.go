@@ -1,25 +1,20 @@
-// Package index keeps what lists show of each session of a store, so that a list reads the sessions that changed and
-// no others (docs/design.md#index). It is a cache: absent, torn, stale, of another store or of another version it is
-// computed again, with the same result, and it can neither delay nor fail an append. A caller that acts on a run that it
-// names reads the session.
+// Package index keeps what lists show of each session of a store, and which words its texts may have, so that a list
+// or a search reads the sessions that changed and those that match (docs/design.md#index). It is a cache: absent, torn,
+// stale, of another store or of another version it is computed again, with the same result, and it can neither delay
+// nor fail an append. A caller that acts on a run that it names reads the session.
 //
 // Start reading at Index.Sessions.
 package index
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"sync"
 
-	"github.com/waybill/waybill/durable/engine/sealed"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 )
+
+// Format is the number of the form of the index.
+const Format = 2
 
 // Run is a run of a session: what orders and finds it, and its row.
 type Run struct {
@@ -27,14 +22,19 @@ type Run struct {
 	Tip       id.Node // the preferred one
 	LastAtMs  int64
 	LastIndex int64
-	// Row and Extra are what a list shows of the run, and what filters compare besides; this package does not look
-	// into them.
-	Row, Extra []byte
+	// Open reports that the run may wait for a person.
+	Open bool
+	// Row is what a list shows of the run; this package does not look into it.
+	Row   string
+	facts string
 }
 
 // Content is what lists show of one session.
 type Content struct {
-	Runs []Run // in the order of their start
+	Runs   []Run // in the order of their start
+	Events int64 // in its log
+	// Marked reports that the session has a keep mark.
+	Marked bool
 	// Problems is what could not be read, nil without any; this package does not look into it.
 	Problems []byte
 	// Keep reports that the content may be kept until the session changes. One that is damaged, that another program
@@ -56,117 +56,117 @@ type Source interface {
 
 // Index is the index of one store. It is safe for concurrent use.
 type Index struct {
-	states ports.SessionStates
-	source Source
+	rows, words *table
 	// Read reads a session.
 	Read func(ctx context.Context, s id.Session) (Content, error)
-
-	mu sync.Mutex // one goroutine reads what changed, the others wait for it
+	// ReadWords reads all texts of a session. keep is false for one that is to be read for each search.
+	ReadWords func(ctx context.Context, s id.Session, add func(text string)) (about WordsOf, keep bool, err error)
 }
 
 // New returns the index of a store.
 func New(states ports.SessionStates, source Source) *Index {
-	return &Index{states: states, source: source}
+	return &Index{rows: newTable(states, source, "index", Format), words: newTable(states, source, "search", WordsFormat)}
 }
 
-// place is where the cache is stored: it is no log.
-var place = manifest.Log{Owner: "index", Table: &event.Table{Name: "index"}}
+// Sessions returns every session of the store in the order of their ids. Sessions that changed are read. others reports
+// directories among the sessions that are not named like one. The errors are those of listing sessions, and of Read when
+// the context has ended.
+func (x *Index) Sessions(ctx context.Context) (all []Session, others bool, err error) {
+	return x.sessions(ctx, 0)
+}
 
-// rewriteAfter is the number of sessions that are read again for each list before the index is written again: reading
-// them costs less than writing all others. A store with fewer sessions has no index.
-const rewriteAfter = 16
-
-// Sessions returns every session of the store in the order of their ids. Sessions that changed are read. The errors are
-// those of listing sessions, and of Read when the context has ended.
-func (x *Index) Sessions(ctx context.Context) ([]Session, error) { return x.sessions(ctx, 0) }
-
-// searchMax is the number of sessions that changed up to which a search does not read them for the index: it reads
-// less of them itself.
+// searchMax is the number of sessions that changed up to which a search for a run does not read them for the index: it
+// reads less of them itself.
 const searchMax = 256
 
-// Kept is Sessions for a search: sessions that changed are not read, and have Keep false, unless they are many.
-func (x *Index) Kept(ctx context.Context) ([]Session, error) { return x.sessions(ctx, searchMax) }
+// Kept is Sessions for a search for a run: sessions that changed are not read, and have Keep false, unless they are
+// many.
+func (x *Index) Kept(ctx context.Context) ([]Session, error) {
+	all, _, err := x.sessions(ctx, searchMax)
+	return all, err
+}
+
+// Forget removes all that is kept, before facts are removed from the store that it may contain.
+func (x *Index) Forget(ctx context.Context) {
+	x.rows.forget(ctx)
+	x.words.forget(ctx)
+}
 
 // sessions returns every session. Those that changed are read if they are more than leave.
-func (x *Index) sessions(ctx context.Context, leave int) ([]Session, error) {
-	states, began, err := x.states.States(ctx)
-	if err != nil {
-		return nil, err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(states) == 0 {
-		return nil, nil
-	}
-	key := sealed.Key(ctx, x.source)
-	have := x.load(ctx, key)
-	now := saved{beganNs: began, entries: make([]entry, 0, len(states))}
-	out := make([]Session, len(states))
-	at := 0
-	var changed []int
-	for i, st := range states {
-		out[i].ID = st.Session
-		for at < len(have.entries) && cmp.Compare(have.entries[at].session.String(), st.Session.String()) < 0 {
-			at++
+func (x *Index) sessions(ctx context.Context, leave int) ([]Session, bool, error) {
+	read := map[id.Session]Content{}
+	all, others, err := x.rows.read(ctx, leave, func(ctx context.Context, s id.Session) ([]byte, bool, error) {
+		c, err := x.Read(ctx, s)
+		if err != nil {
+			return nil, false, err
 		}
-		if at < len(have.entries) && have.entries[at].session == st.Session && have.holds(have.entries[at], st) {
-			out[i].Content = Content{Runs: have.entries[at].runs, Keep: true}
+		read[s] = c
+		if !c.Keep {
+			return nil, false, nil
+		}
+		return encodeContent(c), true, nil
+	})
+	if err != nil {
+		return nil, others, err
+	}
+	out := make([]Session, len(all))
+	runs := make([]Run, 0, len(all)+len(all)/8)
+	for i := range all {
+		e := &all[i]
+		out[i].ID = e.session
+		if c, ok := read[e.session]; ok {
+			out[i].Content = c
 			continue
 		}
-		changed = append(changed, i)
-	}
-	if len(changed) <= leave {
-		return out, nil
-	}
-	stale := 0
-	for _, i := range changed {
-		if out[i].Content, err = x.Read(ctx, states[i].Session); err != nil {
-			return nil, err
+		if !e.kept {
+			continue
 		}
-		if out[i].Keep {
-			stale++
+		from := len(runs)
+		if !decodeContent(e.text, &out[i].Content, &runs) {
+			// It is sealed, so that only a fault of this package can write it.
+			if out[i].Content, err = x.Read(ctx, e.session); err != nil {
+				return nil, others, err
+			}
+			continue
 		}
+		out[i].Runs = runs[from:len(runs):len(runs)]
 	}
-	for i, s := range out {
-		if s.Keep {
-			now.entries = append(now.entries, entry{s.ID, states[i].State, states[i].ChangedNs, s.Runs})
-		}
-	}
-	x.keep(ctx, key, now, stale)
-	return out, nil
+	return out, others, nil
 }
 
-// keep writes the index, if enough changed since it was written. Errors are ignored: it is computed again.
-func (x *Index) keep(ctx context.Context, key *token.Key, now saved, stale int) {
-	if key == nil || stale < rewriteAfter {
-		return
+// encodeContent encodes what is kept of a session.
+func encodeContent(c Content) []byte {
+	var w Writer
+	w.Int(c.Events)
+	w.Bool(c.Marked)
+	w.Count(len(c.Runs))
+	for _, r := range c.Runs {
+		w.Text(r.ID.String())
+		w.Text(r.Tip.String())
+		w.Int(r.LastAtMs)
+		w.Int(r.LastIndex)
+		w.Bool(r.Open)
+		w.Text(r.Row)
+		w.Text(r.facts)
 	}
-	doc := encode(now)
-	if len(doc) > limits.IndexBytesMax {
-		return
-	}
-	_ = x.source.StoreHead(ctx, place, Format, sealed.Append(nil, seal, key, doc))
+	return w.Bytes()
 }
 
-// load returns the stored index, an empty one if none is valid.
-func (x *Index) load(ctx context.Context, key *token.Key) saved {
-	if key == nil {
-		return saved{}
+// decodeContent decodes it, and adds the runs to a list of all.
+func decodeContent(text string, c *Content, runs *[]Run) bool {
+	in := NewReader(text)
+	c.Events, c.Marked, c.Keep = in.Int(), in.Bool(), true
+	for range in.Count(7) {
+		var r Run
+		if r.ID.UnmarshalString(in.Text()) != nil {
+			return false
+		}
+		if tip := in.Text(); tip != "" && r.Tip.UnmarshalString(tip) != nil {
+			return false
+		}
+		r.LastAtMs, r.LastIndex, r.Open = in.Int(), in.Int(), in.Bool()
+		r.Row, r.facts = in.Text(), in.Text()
+		*runs = append(*runs, r)
 	}
-	data, err := x.source.CachedHead(ctx, place, Format, limits.IndexBytesMax+sealed.Overhead)
-	if err != nil || len(data) == 0 {
-		return saved{}
-	}
-	doc, ok := sealed.Open(data, seal, key)
-	if !ok {
-		return saved{}
-	}
-	s, ok := decode(doc)
-	if !ok || !slices.IsSortedFunc(s.entries, func(a, b entry) int { return cmp.Compare(a.session.String(), b.session.String()) }) {
-		return saved{}
-	}
-	return s
+	return in.Done()
 }
-
-// seal is the context under which the key for the seal of the index is derived.
-const seal = "waybill 2026 v1 index"

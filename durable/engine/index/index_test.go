@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -14,27 +16,24 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 )
 
+func anySeed(rt *rapid.T) (s id.Seed) {
+	copy(s[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(rt, "seed"))
+	return s
+}
+
 func anyEntry(rt *rapid.T) entry {
-	seed := func() (s id.Seed) {
-		copy(s[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(rt, "seed"))
-		return s
-	}
-	e := entry{session: id.NewSession(seed()), changedNs: rapid.Int64().Draw(rt, "changed"), runs: []Run{}}
+	e := entry{session: id.NewSession(anySeed(rt)), changedNs: rapid.Int64().Draw(rt, "changed"), text: rapid.String().Draw(rt, "text")}
 	copy(e.state[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(rt, "state"))
-	for range rapid.IntRange(0, 3).Draw(rt, "runs") {
-		r := Run{ID: id.NewRun(seed()), LastAtMs: rapid.Int64().Draw(rt, "at"), LastIndex: rapid.Int64().Draw(rt, "index"),
-			Row: []byte(rapid.String().Draw(rt, "row")), Extra: []byte(rapid.String().Draw(rt, "extra"))}
-		if rapid.Bool().Draw(rt, "tip") {
-			r.Tip = id.RootNode(r.ID)
-		}
-		e.runs = append(e.runs, r)
-	}
+	copy(e.folder[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(rt, "folder"))
 	return e
 }
+
+func bySession(a, b entry) int { return cmp.Compare(a.session.String(), b.session.String()) }
 
 // TestEncode: what is decoded is what was encoded, and no beginning of it nor any other bytes decode as a whole.
 func TestEncode(t *testing.T) {
@@ -43,38 +42,88 @@ func TestEncode(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(rt, "entries") {
 			s.entries = append(s.entries, anyEntry(rt))
 		}
-		data := encode(s)
+		slices.SortFunc(s.entries, bySession)
+		s.entries = slices.CompactFunc(s.entries, func(a, b entry) bool { return a.session == b.session })
+		with := saved{s.beganNs, slices.Clone(s.entries)}
+		for i := range with.entries {
+			with.entries[i].kept = true
+		}
+		with.entries = append(with.entries, anyEntry(rt)) // not kept
+		data := string(encode(with))
 		if got, ok := decode(data); !ok || !reflect.DeepEqual(got, s) {
 			rt.Fatalf("%+v, want %+v", got, s)
 		}
 		if _, ok := decode(data[:rapid.IntRange(0, len(data)-1).Draw(rt, "cut")]); ok {
 			rt.Fatal("a beginning decodes")
 		}
-		if _, ok := decode(append(data, 0)); ok {
+		if _, ok := decode(data + "\x00"); ok {
 			rt.Fatal("more than an index decodes")
 		}
-		decode(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes"))
+		decode(string(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes")))
 	})
 }
 
-// memory is a store with one file and a key.
+// TestContent: what is kept of a session is decoded as it was encoded, and other bytes are refused without a panic.
+func TestContent(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		texts := func(name string) []string {
+			return rapid.OneOf(rapid.Just([]string(nil)), rapid.SliceOfN(rapid.String(), 1, 3)).Draw(rt, name)
+		}
+		c := Content{Events: rapid.Int64().Draw(rt, "events"), Marked: rapid.Bool().Draw(rt, "marked"), Keep: true}
+		for range rapid.IntRange(0, 3).Draw(rt, "runs") {
+			r := Run{ID: id.NewRun(anySeed(rt)), LastAtMs: rapid.Int64().Draw(rt, "at"), LastIndex: rapid.Int64().Draw(rt, "index"),
+				Open: rapid.Bool().Draw(rt, "open"), Row: rapid.String().Draw(rt, "row")}
+			if rapid.Bool().Draw(rt, "tip") {
+				r.Tip = id.RootNode(r.ID)
+			}
+			f := Facts{WorkflowID: rapid.String().Draw(rt, "id"), WorkflowName: rapid.String().Draw(rt, "name"),
+				Title: rapid.String().Draw(rt, "title"), Goal: rapid.String().Draw(rt, "goal"), Heads: texts("heads"), Branches: texts("branches")}
+			if labels := texts("labels"); labels != nil {
+				f.Labels = map[string]int64{}
+				for _, l := range labels {
+					f.Labels[l] = rapid.Int64().Draw(rt, "count")
+				}
+			}
+			if r = r.WithFacts(f); !reflect.DeepEqual(r.Facts(), f) {
+				rt.Fatalf("%+v, want %+v", r.Facts(), f)
+			}
+			c.Runs = append(c.Runs, r)
+		}
+		data := string(encodeContent(c))
+		var got Content
+		if ok := decodeContent(data, &got, &got.Runs); !ok || !reflect.DeepEqual(got, c) {
+			rt.Fatalf("%+v, want %+v", got, c)
+		}
+		if decodeContent(data[:rapid.IntRange(0, len(data)-1).Draw(rt, "cut")], &got, &got.Runs) || decodeContent(data+"x", &got, &got.Runs) {
+			rt.Fatal("a part, or more, decodes")
+		}
+		decodeContent(string(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes")), &got, &got.Runs)
+	})
+}
+
+// memory is a store with one file of each name, and a key.
 type memory struct {
 	ports.HeadCache
 	ports.Keyring
-	data []byte
+	data map[string][]byte
 	keys token.Keys
 	most int64
 }
 
 func (m *memory) Keys(context.Context, ports.Create) (token.Keys, error) { return m.keys, nil }
 
-func (m *memory) CachedHead(_ context.Context, _ manifest.Log, _ int, most int64) ([]byte, error) {
-	m.most = most
-	return m.data, nil
+func fileName(log manifest.Log, format int) string { return fmt.Sprint(log.Table.Name, "-", format) }
+
+func (m *memory) CachedHead(_ context.Context, log manifest.Log, format int, most int64) ([]byte, error) {
+	m.most = max(m.most, most)
+	return m.data[fileName(log, format)], nil
 }
 
-func (m *memory) StoreHead(_ context.Context, _ manifest.Log, _ int, data []byte) error {
-	m.data = bytes.Clone(data)
+func (m *memory) StoreHead(_ context.Context, log manifest.Log, format int, data []byte) error {
+	if m.data == nil {
+		m.data = map[string][]byte{}
+	}
+	m.data[fileName(log, format)] = bytes.Clone(data)
 	return nil
 }
 
@@ -84,14 +133,25 @@ type observed struct {
 	atNs int64
 }
 
-func (o *observed) States(context.Context) ([]ports.SessionState, int64, error) {
-	return append([]ports.SessionState{}, o.all...), o.atNs, nil
+func (o *observed) States(context.Context, func(int, id.Session) [8]byte) (ports.SessionsState, error) {
+	return ports.SessionsState{Sessions: slices.Clone(o.all), AtNs: o.atNs}, nil
+}
+
+const began = 100 * limits.IndexSettleNs
+
+// many returns an observation of many sessions that changed at a time.
+func many(n int, changedNs int64, state byte) *observed {
+	o := &observed{atNs: began}
+	for i := range n {
+		o.all = append(o.all, ports.SessionState{Session: id.NewSession(id.Seed{byte(i)}), State: [16]byte{state}, ChangedNs: changedNs})
+	}
+	slices.SortFunc(o.all, func(a, b ports.SessionState) int { return cmp.Compare(a.Session.String(), b.Session.String()) })
+	return o
 }
 
 // TestSettled: a session that changed shortly before the index was begun is read again, however it looks now; one
 // without a state is never kept, and neither is one that Read says not to keep.
 func TestSettled(t *testing.T) {
-	const began = 100 * limits.IndexSettleNs
 	for name, c := range map[string]struct {
 		changedNs int64
 		state     byte
@@ -106,21 +166,27 @@ func TestSettled(t *testing.T) {
 		"changed in between":   {0, 2, true, 1},
 		"another store's file": {0, 3, true, 1},
 	} {
-		m, o := &memory{}, &observed{atNs: began}
-		for i := range rewriteAfter {
-			o.all = append(o.all, ports.SessionState{Session: id.NewSession(id.Seed{byte(i)}), State: [16]byte{c.state}, ChangedNs: c.changedNs})
-		}
-		slices.SortFunc(o.all, func(a, b ports.SessionState) int { return cmp.Compare(a.Session.String(), b.Session.String()) })
+		m, o := &memory{}, many(rewriteAfter, c.changedNs, c.state)
 		reads := 0
 		x := New(o, m)
 		x.Read = func(context.Context, id.Session) (Content, error) {
 			reads++
-			return Content{Runs: []Run{{ID: id.NewRun(id.Seed{2}), Row: []byte("{}")}}, Keep: c.keep, Problems: []byte("[]")}, nil
+			return Content{Runs: []Run{{ID: id.NewRun(id.Seed{2}), Row: "{}"}}, Keep: c.keep, Problems: []byte("[]")}, nil
+		}
+		x.ReadWords = func(_ context.Context, _ id.Session, add func(string)) (WordsOf, bool, error) {
+			reads++
+			add("two words")
+			return WordsOf{Long: true}, c.keep, nil
 		}
 		for range 2 {
-			got, err := x.Sessions(context.Background())
-			if err != nil || len(got) != rewriteAfter || len(got[0].Runs) != 1 || string(got[0].Runs[0].Row) != "{}" {
+			got, _, err := x.Sessions(context.Background())
+			if err != nil || len(got) != rewriteAfter || len(got[0].Runs) != 1 || got[0].Runs[0].Row != "{}" {
 				t.Fatalf("%s: %+v, %v", name, got, err)
+			}
+			words, err := x.Words(context.Background())
+			if err != nil || len(words) != rewriteAfter || words[0].Known != c.keep || words[0].Known && (!words[0].May("two") ||
+				words[0].May("three") || !words[0].About.Long) || !words[0].Known && !words[0].May("three") {
+				t.Fatalf("%s: %+v, %v", name, words, err)
 			}
 			if c.state == 2 {
 				for i := range o.all {
@@ -132,11 +198,77 @@ func TestSettled(t *testing.T) {
 			}
 			o.atNs++
 		}
-		if reads != rewriteAfter*(1+c.reads) {
+		if reads != 2*rewriteAfter*(1+c.reads) {
 			t.Errorf("%s: read %d times", name, reads)
 		}
 		if m.most > limits.IndexBytesMax+sealed.Overhead {
 			t.Errorf("up to %d bytes are read", m.most)
 		}
+	}
+}
+
+// TestGoneSessionsAreRemoved: what is kept of a session that the store has not any more is removed from the file by the
+// next list, and all of it by Forget, also of an earlier form.
+func TestGoneSessionsAreRemoved(t *testing.T) {
+	m, o := &memory{}, many(rewriteAfter+1, 0, 1)
+	x := New(o, m)
+	x.Read = func(_ context.Context, s id.Session) (Content, error) {
+		return Content{Runs: []Run{{ID: id.NewRun(id.Seed{2}), Row: "row of " + s.String()}}, Keep: true}, nil
+	}
+	list := func() {
+		t.Helper()
+		if _, _, err := x.Sessions(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list()
+	file := fileName(x.rows.place, Format)
+	row := []byte("row of " + o.all[3].Session.String())
+	if !bytes.Contains(m.data[file], row) {
+		t.Fatal("the row is not in the file")
+	}
+	o.all = slices.Delete(o.all, 3, 4)
+	list()
+	if bytes.Contains(m.data[file], row) || !bytes.Contains(m.data[file], []byte("row of "+o.all[3].Session.String())) {
+		t.Error("the row of a session that is gone is in the file, or the others are not")
+	}
+	m.data[fileName(x.rows.place, 1)] = row
+	x.Forget(context.Background())
+	for name := range maps.Keys(m.data) {
+		if len(m.data[name]) > 0 {
+			t.Errorf("%s is not empty", name)
+		}
+	}
+}
+
+// TestFilterHasAllTerms: a filter never denies a term of the texts, and denies nearly all others.
+func TestFilterHasAllTerms(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		texts := rapid.SliceOf(rapid.String()).Draw(rt, "texts")
+		terms := map[uint64]struct{}{}
+		for _, text := range texts {
+			for term := range resume.Terms(text) {
+				terms[hashOf(term)] = struct{}{}
+			}
+		}
+		w := Words{Known: true, bits: filterOf(terms)}
+		for _, text := range texts {
+			if query := resume.NewText(text); !query.May(w.May) {
+				rt.Fatalf("%q is denied", text)
+			}
+		}
+	})
+	terms := map[uint64]struct{}{}
+	for i := range 1000 {
+		terms[hashOf(fmt.Sprint("word", i))] = struct{}{}
+	}
+	w, wrong := Words{Known: true, bits: filterOf(terms)}, 0
+	for i := range 10_000 {
+		if w.May(fmt.Sprint("other", i)) {
+			wrong++
+		}
+	}
+	if wrong > 200 {
+		t.Errorf("%d of 10,000 other words may be in the texts", wrong)
 	}
 }

@@ -9,20 +9,18 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/paging"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
-
-// searched is what filters compare of a run and its row does not show.
-type searched struct {
-	Labels   map[string]int64 `json:"labels,omitzero"`
-	Branches []string         `json:"branches,omitzero"` // all on which the session was recorded
-	Notes    string           `json:"-"`                 // the latest on the path to the preferred tip
-}
 
 // sessionRows are the rows of the runs of a session, in the order of their start, and what could not be read.
 type sessionRows struct {
 	rows       []views.RunSummary
-	searched   []searched // of each row
+	facts      []index.Facts // of each row
+	notes      []string      // of each row: the latest on the path to the preferred tip
 	runs       []index.Run
+	events     int64
 	unreadable []views.Unreadable
 	// settled reports that the rows are a function of the files that the index observes.
 	settled bool
@@ -38,8 +36,10 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 		unreadable(manifest.CorruptHead, fault.Of(err).Message)
 		return out
 	}
-	out.settled = v.Health == manifest.Healthy && v.TailBytes == 0 && len(v.Orphans) == 0
-	if v.Unborn() {
+	// A log that ends before its head cache is damaged for those who resume it.
+	claimed, _ := o.r.Brief(ctx, s, o.r.HeadKey(ctx))
+	out.settled = v.Health == manifest.Healthy && v.TailBytes == 0 && len(v.Orphans) == 0 && claimed.Head.Next <= v.Head.Next
+	if out.events = v.Head.Next; v.Unborn() {
 		return out
 	}
 	// Events without a run: the log is damaged before its first run.
@@ -56,61 +56,70 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 			unreadable(v.Health, fault.Of(err).Message)
 			continue
 		}
+		w, err := o.r.Workflow(ctx, r.Started.WorkflowHash)
 		sums := tally.Of(runID)
 		row.Branch = fold.Observations["git_branch"].Value
 		row.Annotations = views.CountsOf(sums, tallyErr == nil && whole)
-		out.settled = out.settled && row.Health == manifest.Healthy && !o.r.Origins.DependOnProgram(ctx, s, r.Started)
-		out.rows, out.searched = append(out.rows, row), append(out.searched, searched{sums.Labels, fold.Observed("git_branch"), notesOf(r)})
-		out.runs = append(out.runs, index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex})
+		out.settled = out.settled && err == nil && row.Health == manifest.Healthy &&
+			!o.r.Origins.DependOnProgram(ctx, s, r.Started)
+		out.rows, out.notes = append(out.rows, row), append(out.notes, notesOf(r))
+		out.facts = append(out.facts, index.Facts{WorkflowID: row.WorkflowID, WorkflowName: w.Name, Title: r.Started.Title,
+			Goal: r.Started.Goal, Heads: fold.Observed("git_head_sha"), Branches: fold.Observed("git_branch"), Labels: sums.Labels})
+		out.runs = append(out.runs, index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex,
+			Open: row.WaitUntilMs == 0 && (row.Status == runs.InProgress || row.Status == runs.Blocked)})
 	}
 	out.settled = out.settled && len(out.unreadable) == 0
 	return out
 }
 
-// KeepIn lets lists keep in an index what they show of sessions that do not change.
-func (o *Lists) KeepIn(x *index.Index) {
+// KeepIn lets lists keep in an index what they show of sessions that do not change. marks are the keep marks.
+func (o *Lists) KeepIn(x *index.Index, marks ports.SessionControls) {
 	o.index = x
 	x.Read = func(ctx context.Context, s id.Session) (c index.Content, err error) {
 		before := o.store.OutOfDescriptors()
 		read := o.readSession(ctx, s)
-		// What could not be opened for want of a descriptor is not known, and must not be kept as missing.
-		c.Keep, c.Runs = read.settled && o.store.OutOfDescriptors() == before, read.runs
-		for i := range c.Runs {
-			c.Runs[i].Row, err = json.Marshal(read.rows[i])
-			if err == nil {
-				c.Runs[i].Extra, err = json.Marshal(read.searched[i])
-			}
-			if err != nil {
-				return c, err
-			}
+		mark, err := marks.SessionControl(ctx, s, ports.KeepFile)
+		c.Marked = err != nil || !mark.Data.IsNull()
+		for i, r := range read.runs {
+			r.Row = encodeRow(read.rows[i], paging.Bytes(read.rows[i]))
+			c.Runs = append(c.Runs, r.WithFacts(read.facts[i]))
 		}
+		c.Events = read.events
+		// What could not be opened for want of a descriptor is not known, and must not be kept as missing.
+		c.Keep = read.settled && o.store.OutOfDescriptors() == before
 		if len(read.unreadable) > 0 {
 			c.Problems, err = json.Marshal(read.unreadable)
+			return c, err
 		}
-		return c, err
+		return c, ctx.Err()
 	}
 }
 
-// listed is a run in the order of a list, whose row is decoded when it is needed.
+// listed is a run in the order of a list, whose row and facts are decoded when they are needed.
 type listed struct {
 	index.Run
-	row *views.RunSummary
-	searched
+	session id.Session
+	row     *views.RunSummary
+	facts   *index.Facts
+	notes   string // the latest on the path to the preferred tip, for a selection by text only
 }
 
-// full returns the row, after which searched is complete too.
-func (l *listed) full() (views.RunSummary, error) {
+// full returns the row, and its bytes in a page, 0 if they are not known.
+func (l *listed) full() (row views.RunSummary, bytes int, err error) {
 	if l.row != nil {
-		return *l.row, nil
+		return *l.row, 0, nil
 	}
-	var row views.RunSummary
-	err := json.Unmarshal(l.Row, &row)
-	if err == nil {
-		err = json.Unmarshal(l.Extra, &l.searched)
+	row, bytes, ok := decodeRow(l.Run, l.session)
+	if !ok {
+		return row, 0, fault.New(fault.Invariant, "the row of run %s in the index cannot be read", l.ID)
 	}
-	if err != nil {
-		return row, fault.Wrap(err, fault.Invariant, "the row of run %s in the index cannot be read: %v", l.ID, err)
+	return row, bytes, nil
+}
+
+// compared returns what filters compare beside the row.
+func (l *listed) compared() index.Facts {
+	if l.facts != nil {
+		return *l.facts
 	}
-	l.row = &row
-	return row, nil
+	return l.Facts()
 }

@@ -49,7 +49,7 @@ func (o *Lists) runs(ctx context.Context) (RunList, error) {
 	out := RunList{Runs: make([]views.RunSummary, len(all)), Unreadable: unreadable}
 	for i := range all {
 		if err == nil {
-			out.Runs[i], err = all[i].full()
+			out.Runs[i], _, err = all[i].full()
 		}
 	}
 	return out, err
@@ -57,9 +57,11 @@ func (o *Lists) runs(ctx context.Context) (RunList, error) {
 
 // listed returns the runs of the store in the order of a list, and what could not be read. The notes of runs are
 // kept for a selection by text only: they may be long, and the index has none.
-func (o *Lists) listed(ctx context.Context, text bool) (all []listed, unreadable []views.Unreadable, err error) {
+func (o *Lists) listed(ctx context.Context, text bool) (order []*listed, unreadable []views.Unreadable, err error) {
+	var all []listed
+	others := true
 	if o.index != nil && !text {
-		all, unreadable, err = o.fromIndex(ctx)
+		all, unreadable, others, err = o.fromIndex(ctx)
 	} else {
 		all, unreadable, err = o.fromSessions(ctx, text)
 	}
@@ -67,21 +69,27 @@ func (o *Lists) listed(ctx context.Context, text bool) (all []listed, unreadable
 		return nil, unreadable, err
 	}
 	// Directories with other names may be sessions of another program.
-	names, err := o.store.UnknownEntries(ctx)
-	if err != nil {
-		return nil, unreadable, err
+	var names []string
+	if others {
+		if names, err = o.store.UnknownEntries(ctx); err != nil {
+			return nil, unreadable, err
+		}
 	}
 	for _, name := range names {
 		unreadable = append(unreadable, views.Unreadable{Name: name, Health: manifest.UnknownVersion,
 			Message: "the name of its directory is not a session id, and it was not read"})
 	}
-	slices.SortStableFunc(all, func(a, b listed) int {
+	order = make([]*listed, len(all))
+	for i := range all {
+		order[i] = &all[i]
+	}
+	slices.SortStableFunc(order, func(a, b *listed) int {
 		if c := cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.ID.String(), b.ID.String())
 	})
-	return all, unreadable, nil
+	return order, unreadable, nil
 }
 
 // fromSessions reads every session.
@@ -92,23 +100,26 @@ func (o *Lists) fromSessions(ctx context.Context, text bool) (all []listed, unre
 		read := o.readSession(ctx, s)
 		unreadable = append(unreadable, read.unreadable...)
 		for i := range read.rows {
-			found := read.searched[i]
-			if !text {
-				found.Notes = ""
+			l := listed{Run: read.runs[i], session: s, row: &read.rows[i], facts: &read.facts[i]}
+			if text {
+				l.notes = read.notes[i]
 			}
-			all = append(all, listed{read.runs[i], &read.rows[i], found})
+			all = append(all, l)
 		}
 	}
 	return all, unreadable, err
 }
 
-// fromIndex reads the sessions that changed since they were read last.
-func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views.Unreadable, err error) {
-	sessions, err := o.index.Sessions(ctx)
+// fromIndex reads the sessions that changed since they were read last. others reports directories among the sessions
+// that are not named like one.
+func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views.Unreadable, others bool, err error) {
+	sessions, others, err := o.index.Sessions(ctx)
 	unreadable = []views.Unreadable{}
-	for _, s := range sessions {
+	all = make([]listed, 0, len(sessions))
+	for i := range sessions {
+		s := &sessions[i]
 		for _, r := range s.Runs {
-			all = append(all, listed{Run: r})
+			all = append(all, listed{Run: r, session: s.ID})
 		}
 		var problems []views.Unreadable
 		if s.Problems != nil {
@@ -116,7 +127,7 @@ func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views
 		}
 		unreadable = append(unreadable, problems...)
 	}
-	return all, unreadable, err
+	return all, unreadable, others, err
 }
 
 // latestFirst is the order of a RunList.

@@ -38,7 +38,7 @@ func Statuses() []runs.Status {
 // page. A page of more than limits.AnswerBytesMax ends earlier. A cursor names the row before the page and not an offset, so that runs
 // which change between two pages neither repeat a row nor hide an unchanged
 // one. A malformed cursor is VALIDATION_ERROR.
-func (s Selection) page(all []listed, unreadable []views.Unreadable) (RunPage, error) {
+func (s Selection) page(all []*listed, unreadable []views.Unreadable) (RunPage, error) {
 	out := RunPage{RunList: RunList{Runs: []views.RunSummary{}, Unreadable: unreadable}}
 	from, err := firstAfter(all, s.Cursor)
 	if err != nil {
@@ -52,14 +52,17 @@ func (s Selection) page(all []listed, unreadable []views.Unreadable) (RunPage, e
 			out.NextCursor = cursorOf(out.Runs[len(out.Runs)-1])
 			break
 		}
-		row, err := all[i].full()
+		row, bytes, err := all[i].full()
 		if err != nil {
 			return out, err
 		}
-		if len(s.missed(row, all[i].searched)) > 0 {
+		if s.selects() && len(s.missed(row, all[i])) > 0 {
 			continue
 		}
-		if full || !size.Fits(row) && len(out.Runs) > 0 {
+		if bytes == 0 {
+			bytes = paging.Bytes(row)
+		}
+		if full || !size.FitsBytes(bytes) && len(out.Runs) > 0 {
 			out.NextCursor = cursorOf(out.Runs[len(out.Runs)-1])
 			break
 		}
@@ -91,7 +94,7 @@ func cursorOf(r views.RunSummary) string {
 
 // firstAfter is the index of the first row behind a cursor, len(rows) if none
 // is.
-func firstAfter(rows []listed, cursor string) (int, error) {
+func firstAfter(rows []*listed, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
@@ -101,7 +104,7 @@ func firstAfter(rows []listed, cursor string) (int, error) {
 		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", cursor).
 			Suggest("Copy nextCursor unchanged from the previous page.")
 	}
-	i := slices.IndexFunc(rows, func(r listed) bool {
+	i := slices.IndexFunc(rows, func(r *listed) bool {
 		switch {
 		case r.LastAtMs != at:
 			return r.LastAtMs < at

@@ -18,22 +18,24 @@ import (
 // list is a list of runs before it is selected from.
 type list struct {
 	RunList
-	searched map[int]searched // by the index of the run
+	facts map[int]index.Facts // by the index of the run
+	notes map[int]string
 }
 
 // Select returns the page of l that s selects.
 func (l list) Select(s Selection) (RunPage, error) {
-	var all []listed
+	var all []*listed
 	for i := range l.Runs {
 		r := &l.Runs[i]
-		all = append(all, listed{index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, r,
-			l.searched[i]})
+		facts := l.facts[i]
+		all = append(all, &listed{Run: index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, row: r,
+			facts: &facts, notes: l.notes[i]})
 	}
 	return s.page(all, l.Unreadable)
 }
 
 func rows(n int) list {
-	l := list{searched: map[int]searched{}}
+	l := list{}
 	for i := range n {
 		status := runs.InProgress
 		if i%2 == 1 {
@@ -137,8 +139,8 @@ func TestSelectByEachFilter(t *testing.T) {
 	l := rows(3)
 	l.Runs[0].Title, l.Runs[0].CommandFailed = "Fix the Parser", true
 	l.Runs[1].WorkflowID, l.Runs[1].Goal = "team.flow", "ship it"
-	l.searched = map[int]searched{0: {Branches: []string{"old", "main"}}, 1: {Labels: map[string]int64{"good": 1}},
-		2: {Notes: "A Parser of dates"}}
+	l.facts = map[int]index.Facts{0: {Branches: []string{"old", "main"}}, 1: {Labels: map[string]int64{"good": 1}}}
+	l.notes = map[int]string{2: "A Parser of dates"}
 	for name, c := range map[string]struct {
 		s    Selection
 		want []int

@@ -43,7 +43,7 @@ func SelectRuns(ctx context.Context, o *Lists, s Selection) (RunPage, error) {
 }
 
 // missed lists the filters that a row does not meet, in the order of Filter.
-func (s Selection) missed(row views.RunSummary, in searched) (out []Filter) {
+func (s Selection) missed(row views.RunSummary, in *listed) (out []Filter) {
 	for _, f := range []struct {
 		filter  Filter
 		isGiven bool
@@ -52,10 +52,10 @@ func (s Selection) missed(row views.RunSummary, in searched) (out []Filter) {
 		{ByStatus, len(s.Status) > 0, func() bool { return s.hasStatus(row) }},
 		{ByWorkflow, s.Workflow != "", func() bool { return row.WorkflowID == s.Workflow }},
 		{ByTitle, s.Title != "", func() bool { return contains(row.Title, s.Title) }},
-		{ByBranch, s.Branch != "", func() bool { return slices.Contains(in.Branches, s.Branch) }},
-		{ByLabel, s.Label != "", func() bool { return in.Labels[s.Label] > 0 }},
+		{ByBranch, s.Branch != "", func() bool { return slices.Contains(in.compared().Branches, s.Branch) }},
+		{ByLabel, s.Label != "", func() bool { return in.compared().Labels[s.Label] > 0 }},
 		{ByText, s.Text != "", func() bool {
-			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, in.Notes},
+			return slices.ContainsFunc([]string{row.Title, row.Goal, row.WorkflowID, in.notes},
 				func(text string) bool { return contains(text, s.Text) })
 		}},
 		{BySince, s.SinceMs != 0, func() bool { return row.LastAtMs >= s.SinceMs }},
@@ -78,13 +78,13 @@ func contains(text, part string) bool {
 }
 
 // excluded counts the rows that each filter excludes, the filter that excludes most first.
-func (s Selection) excluded(all []listed) (out []Excluded, err error) {
+func (s Selection) excluded(all []*listed) (out []Excluded, err error) {
 	for i := range all {
-		row, err := all[i].full()
+		row, _, err := all[i].full()
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range s.missed(row, all[i].searched) {
+		for _, f := range s.missed(row, all[i]) {
 			i := slices.IndexFunc(out, func(e Excluded) bool { return e.Filter == f })
 			if i < 0 {
 				i, out = len(out), append(out, Excluded{Filter: f})

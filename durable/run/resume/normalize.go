@@ -9,9 +9,6 @@ package resume
 import (
 	"iter"
 	"slices"
-	"strings"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // Normalize splits text into the tokens that are compared (docs/design.md#resume-ranking):
@@ -23,7 +20,7 @@ func Normalize(text string) []string { return slices.Collect(tokens(text)) }
 // and a store can hold thousands of texts.
 func tokens(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		s := strings.ToLower(norm.NFKC.String(text))
+		s := normalized(text)
 		start := -1
 		for i := range len(s) {
 			switch inToken := tokenByte(s[i]); {

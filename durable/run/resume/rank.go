@@ -250,12 +250,17 @@ func (m Matcher) SnippetAt(notes string) string {
 
 // firstIn returns the offset of the first word of a text that the query has, 0 without one.
 func (m Matcher) firstIn(text string) int {
+	return firstWord(text, func(word string) bool { return m.Words(word).Len() > 0 })
+}
+
+// firstWord returns the offset of the first word between blanks that is accepted, 0 without one.
+func firstWord(text string, accepts func(word string) bool) int {
 	for at := 0; at < len(text); {
 		word := text[at:]
 		if end := strings.IndexFunc(word, unicode.IsSpace); end >= 0 {
 			word = word[:end]
 		}
-		if m.Words(word).Len() > 0 {
+		if accepts(word) {
 			return at
 		}
 		_, space := utf8.DecodeRuneInString(text[at+len(word):])
