@@ -195,12 +195,17 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 	listed := lists.New(e.Reader, store, v)
 	listed.KeepIn(kept, store)
 	e.Index = kept
+	offers := candidates.New(e.Answers, store)
+	offers.Index = kept
 	learned := learning.New(e, announced)
 	waiting := inbox.New(e.Reader, store, v, learned)
+	waiting.Index = kept
 	audit := verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
+	maintained := upkeep.New(e, announced, verifier)
+	maintained.Index = kept
 	return &Store{Engine: e, Views: v, Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
-		Exchange: travel.New(e, announced, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learned, Offers: candidates.New(e.Answers, store),
+		Exchange: travel.New(e, announced, v), Upkeep: maintained, Learning: learned, Offers: offers,
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Inbox: waiting, Notices: notice.New(e.Reader, v, waiting),

@@ -6,9 +6,10 @@ package candidates
 import (
 	"cmp"
 	"context"
-	"github.com/waybill/waybill/durable/engine"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -31,10 +32,12 @@ type Store interface {
 type Offers struct {
 	answers *engine.Answers
 	store   Store
+	// Index has what is compared of sessions that did not change; nil: every session is read.
+	Index *index.Index
 }
 
 // New returns the offers of what answers reads, which is s.
-func New(answers *engine.Answers, s Store) Offers { return Offers{answers, s} }
+func New(answers *engine.Answers, s Store) Offers { return Offers{answers: answers, store: s} }
 
 // List is the document "candidates": the runs that a query most likely
 // refers to, the best one first (docs/design.md#resume-ranking).
@@ -108,7 +111,7 @@ func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.
 }
 
 // Resume ranks the runs of the store by a query and returns the best ones.
-// Every session is read; damaged ones are counted in Skipped and never returned,
+// Every session is read, unless the index has what decides about it; damaged ones are counted in Skipped and never returned,
 // and those with facts of another program are returned for reading, without
 // tokens. It appends nothing. The result is a function of the store's logs
 // and the query. STORE_IO if the process had no file descriptor left for a part.
@@ -119,12 +122,17 @@ func (o Offers) Resume(ctx context.Context, q resume.Query) (List, error) {
 // rankRuns is Resume, with skipped sessions where no file descriptor was left.
 func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
 	out := List{Candidates: []Candidate{}}
-	all, err := o.answers.Sessions(ctx)
+	found, foreign := newSearch(o, q), map[id.Session]bool{}
+	all, err := found.candidates(ctx)
 	if err != nil {
 		return out, err
 	}
-	found, foreign := newSearch(o, q), map[id.Session]bool{}
-	for _, s := range all {
+	found.ranked = make([]resume.Ranked, 0, len(all))
+	for i := range all {
+		if found.kept(&all[i]) {
+			continue
+		}
+		s := all[i].ID
 		h, err := found.session(ctx, s)
 		if err != nil {
 			return out, err

@@ -10,6 +10,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -102,15 +103,17 @@ type Inbox struct {
 	store    session.Source
 	views    *views.Views
 	learning *learning.Learning
+	// Index has the runs that may wait, of sessions that did not change; nil: every session is read.
+	Index *index.Index
 }
 
 // New returns the inbox of what r reads, which is s.
 func New(r *session.Reader, s session.Source, v *views.Views, l *learning.Learning) Inbox {
-	return Inbox{r, s, v, l}
+	return Inbox{r: r, store: s, views: v, learning: l}
 }
 
 // List returns a page of what waits for a person in the runs of the store and in the proposals of a workspace.
-// Each session is read once. Left out are runs that wait for a moment or for the host, those that were handed over,
+// Each session is read once, unless the index says that nothing in it waits. Left out are runs that wait for a moment or for the host, those that were handed over,
 // and those of another program or a newer version, which take no steps here. The errors are those of listing
 // sessions and of reading proposals, and VALIDATION_ERROR for a malformed cursor.
 func (b Inbox) List(ctx context.Context, q Query) (List, error) {
@@ -132,7 +135,7 @@ func (b Inbox) List(ctx context.Context, q Query) (List, error) {
 // runs returns the items of all runs, in the order of the sessions.
 func (b Inbox) runs(ctx context.Context, q *Query) (List, error) {
 	out := List{Items: []Item{}, Unreadable: []views.Unreadable{}}
-	all, err := b.store.Sessions(ctx)
+	all, err := b.mayWait(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -159,13 +162,23 @@ func (b Inbox) runs(ctx context.Context, q *Query) (List, error) {
 	return out, nil
 }
 
-// session adds the items of the runs of a session.
-func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, q *Query, out *List) error {
-	if b.views.HandedOver != nil {
-		if away, err := b.views.HandedOver(ctx, s, fold); err != nil || away {
-			return err
+// mayWait returns the sessions with runs that may wait for a person, and those that cannot be read, in order.
+func (b Inbox) mayWait(ctx context.Context) (out []id.Session, err error) {
+	if b.Index == nil {
+		return b.store.Sessions(ctx)
+	}
+	all, _, err := b.Index.Sessions(ctx)
+	for i := range all {
+		if s := &all[i]; !s.Keep || slices.ContainsFunc(s.Runs, func(r index.Run) bool { return r.Open }) {
+			out = append(out, s.ID)
 		}
 	}
+	return out, err
+}
+
+// session adds the items of the runs of a session.
+func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, q *Query, out *List) error {
+	asked := b.views.HandedOver == nil
 	for _, runID := range fold.Order {
 		r := fold.Runs[runID]
 		if r.Closed != nil || r.CancelRequested != nil || r.Node(r.Tip) == nil {
@@ -174,6 +187,15 @@ func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, q *Qu
 		row, err := b.views.SummaryOf(ctx, s, r, manifest.Healthy)
 		if err != nil {
 			return err
+		}
+		if !row.IsOpen() {
+			continue
+		}
+		if !asked {
+			if away, err := b.views.HandedOver(ctx, s, fold); err != nil || away {
+				return err
+			}
+			asked = true
 		}
 		item := Item{RunID: runID, SessionID: s, Title: row.Title}
 		if err := b.waitsFor(ctx, fold, row, q, &item); err != nil {

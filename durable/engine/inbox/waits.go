@@ -28,8 +28,7 @@ func (b Inbox) WaitsFor(ctx context.Context, fold *runs.Fold, row views.RunSumma
 
 // waitsFor adds to an item what WaitsFor returns.
 func (b Inbox) waitsFor(ctx context.Context, fold *runs.Fold, row views.RunSummary, q *Query, item *Item) error {
-	if row.Health != manifest.Healthy || row.WaitUntilMs != 0 ||
-		row.Status != runs.InProgress && row.Status != runs.Blocked {
+	if row.Health != manifest.Healthy || !row.IsOpen() {
 		return nil
 	}
 	r := fold.Runs[row.RunID]

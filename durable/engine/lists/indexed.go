@@ -11,7 +11,6 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 // sessionRows are the rows of the runs of a session, in the order of their start, and what could not be read.
@@ -66,7 +65,7 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 		out.facts = append(out.facts, index.Facts{WorkflowID: row.WorkflowID, WorkflowName: w.Name, Title: r.Started.Title,
 			Goal: r.Started.Goal, Heads: fold.Observed("git_head_sha"), Branches: fold.Observed("git_branch"), Labels: sums.Labels})
 		out.runs = append(out.runs, index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex,
-			Open: row.WaitUntilMs == 0 && (row.Status == runs.InProgress || row.Status == runs.Blocked)})
+			Open: row.IsOpen()})
 	}
 	out.settled = out.settled && len(out.unreadable) == 0
 	return out
@@ -75,6 +74,7 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 // KeepIn lets lists keep in an index what they show of sessions that do not change. marks are the keep marks.
 func (o *Lists) KeepIn(x *index.Index, marks ports.SessionControls) {
 	o.index = x
+	x.ReadWords = o.words
 	x.Read = func(ctx context.Context, s id.Session) (c index.Content, err error) {
 		before := o.store.OutOfDescriptors()
 		read := o.readSession(ctx, s)

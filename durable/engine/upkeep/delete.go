@@ -108,6 +108,7 @@ func (u *Upkeep) moveToTrash(ctx context.Context, s id.Session, n Note, unless f
 	t, err := u.store.Discard(ctx, s, n.AtMs, n.data(), unless)
 	if err == nil {
 		u.e.Drop(s)
+		u.forget(ctx)
 	}
 	return t, err
 }

@@ -73,12 +73,14 @@ func (u *Upkeep) EraseArtifact(ctx context.Context, by engine.Caller, ref canon.
 	var e ports.ErasureResult
 	what := audit.Act{Action: audit.Erase, Target: audit.Target{Kind: audit.OfArtifact, ID: ref.String()},
 		Reason: n.Reason}
+	u.forget(ctx) // here too: a crash must not leave words of the text
 	err = u.ledger.Act(ctx, by, what, func() (details map[string]string, err error) {
 		e, err = u.store.Erase(ctx, ref, func(bytes int64) canon.Value {
 			return Tombstone{Note: n, Bytes: bytes, SHA256: ref}.data()
 		})
 		return nil, err
 	})
+	u.forget(ctx)
 	if err != nil {
 		return ErasedArtifact{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -44,12 +45,16 @@ func (u *Upkeep) SessionList(ctx context.Context) (SessionList, error) {
 // sessionList is SessionList, with damaged sessions where no file descriptor was left.
 func (u *Upkeep) sessionList(ctx context.Context) (SessionList, error) {
 	out := SessionList{Sessions: []SessionRow{}, Trash: []TrashedSession{}}
-	all, err := u.store.Sessions(ctx)
+	all, err := u.kept(ctx)
 	if err != nil {
 		return out, err
 	}
-	for _, s := range all {
-		if row := u.sessionRow(ctx, s); row.Events > 0 || row.Health != manifest.Healthy {
+	for i := range all {
+		row, ok := u.keptRow(ctx, &all[i])
+		if !ok {
+			row = u.sessionRow(ctx, all[i].ID)
+		}
+		if row.Events > 0 || row.Health != manifest.Healthy {
 			out.Sessions = append(out.Sessions, row)
 		}
 		if err := ctx.Err(); err != nil {
@@ -59,6 +64,40 @@ func (u *Upkeep) sessionList(ctx context.Context) (SessionList, error) {
 	slices.SortStableFunc(out.Sessions, func(a, b SessionRow) int { return cmp.Compare(b.LastAtMs, a.LastAtMs) })
 	out.Trash, err = u.Trashed(ctx)
 	return out, err
+}
+
+// kept returns the sessions of the store in order, with what the index has of them.
+func (u *Upkeep) kept(ctx context.Context) ([]index.Session, error) {
+	if u.Index != nil {
+		all, _, err := u.Index.Sessions(ctx)
+		return all, err
+	}
+	all, err := u.store.Sessions(ctx)
+	out := make([]index.Session, len(all))
+	for i, s := range all {
+		out[i].ID = s
+	}
+	return out, err
+}
+
+// keptRow builds the row of a session from what the index has of it; ok is false if that is not enough.
+func (u *Upkeep) keptRow(ctx context.Context, s *index.Session) (row SessionRow, ok bool) {
+	if !s.Keep {
+		return row, false
+	}
+	row = SessionRow{SessionID: s.ID, Health: manifest.Healthy, Runs: []RunName{}, Events: s.Events}
+	for i := range s.Runs {
+		r := &s.Runs[i]
+		x := r.Facts()
+		row.Runs = append(row.Runs, RunName{r.ID, x.WorkflowID, cmp.Or(x.Title, x.Goal, x.WorkflowName, x.WorkflowID)})
+		row.LastAtMs = max(row.LastAtMs, r.LastAtMs)
+	}
+	if s.Marked {
+		var err error
+		row.Note, err = u.keepNote(ctx, s.ID)
+		row.Kept = row.Note != nil || fault.Is(err, fault.StoreCorrupt)
+	}
+	return row, true
 }
 
 // sessionRow builds the row of one session. An unreadable keep mark counts as

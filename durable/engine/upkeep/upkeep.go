@@ -6,7 +6,10 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/verify"
@@ -29,6 +32,16 @@ type Upkeep struct {
 	verifier *verify.Verifier
 	ledger   *ledger.Ledger
 	settings settings.Settings
+	// Index has what lists show of sessions that did not change; nil: every session is read. What is removed from the
+	// store is removed from it.
+	Index *index.Index
+}
+
+// forget removes what the index has, before facts are removed that it may contain: it is computed again.
+func (u *Upkeep) forget(ctx context.Context) {
+	if u.Index != nil {
+		u.Index.Forget(ctx)
+	}
 }
 
 // New returns the maintenance of the store of an engine.

@@ -46,6 +46,11 @@ type RunSummary struct {
 	LastAtMs    int64 `json:"lastAtMs"`
 }
 
+// IsOpen reports that the run is neither closed nor waits for a moment: it may wait for a person.
+func (r RunSummary) IsOpen() bool {
+	return r.WaitUntilMs == 0 && (r.Status == runs.InProgress || r.Status == runs.Blocked)
+}
+
 // Progress counts the completed steps on the path, and never falls; in form 2 it
 // includes those before a fork. Total is absent for workflows with loops, and in
 // form 2 with conditions, since the number of their steps is not known in

@@ -104,6 +104,12 @@ type Ranked struct {
 	byWords Reason
 }
 
+// Equal reports that two runs are ranked and shown alike.
+func (r Ranked) Equal(other Ranked) bool {
+	samePlace := r.Place == nil && other.Place == nil || r.Place != nil && other.Place != nil && *r.Place == *other.Place
+	return samePlace && r.byWords == other.byWords && slices.Equal(r.Why, other.Why)
+}
+
 // Matcher is a query prepared for comparison with many candidates.
 type Matcher struct {
 	query Query

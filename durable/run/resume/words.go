@@ -54,6 +54,16 @@ func (m Matcher) Words(text string) (out Words) {
 	return out
 }
 
+// WordsBy returns the tokens of the query for which has returns true.
+func (m Matcher) WordsBy(has func(token string) bool) (out Words) {
+	for token, i := range m.index {
+		if has(token) {
+			out = out.with(i)
+		}
+	}
+	return out
+}
+
 // hasAll reports that a set has every token of the query; false for a query without tokens.
 func (m Matcher) hasAll(w Words) bool { return len(m.index) > 0 && w.Len() == len(m.index) }
 
