@@ -35,7 +35,7 @@ func newSearch(a *cli.App) *cobra.Command {
 		Short:   "Search the notes, outputs and titles of all runs",
 		Long:    searchLong,
 		Example: "  waybill runs search flaky parser\n  waybill runs search \"cache was cold\" --limit 5 --json",
-		Args:    cli.AtLeast(1, "TEXT..."),
+		Args:    cli.Many("TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer cli.LimitMemory()()
 			if q.Limit < 0 {

@@ -6,7 +6,6 @@ package candidates
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/index"
@@ -15,7 +14,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
@@ -111,9 +109,9 @@ func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.
 }
 
 // Resume ranks the runs of the store by a query and returns the best ones.
-// Every session is read, unless the index has what decides about it; damaged ones are counted in Skipped and never returned,
-// and those with facts of another program are returned for reading, without
-// tokens. It appends nothing. The result is a function of the store's logs
+// Every session is read, unless the index has what decides about it; damaged ones
+// are counted in Skipped and never returned, and those with facts of another
+// program are returned for reading, without tokens. It appends nothing. The result is a function of the store's logs
 // and the query. STORE_IO if the process had no file descriptor left for a part.
 func (o Offers) Resume(ctx context.Context, q resume.Query) (List, error) {
 	return session.Whole(o.store, func() (List, error) { return rankRuns(ctx, o, q) })
@@ -122,51 +120,46 @@ func (o Offers) Resume(ctx context.Context, q resume.Query) (List, error) {
 // rankRuns is Resume, with skipped sessions where no file descriptor was left.
 func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
 	out := List{Candidates: []Candidate{}}
-	found, foreign := newSearch(o, q), map[id.Session]bool{}
+	found := newSearch(o, q)
 	all, err := found.candidates(ctx)
 	if err != nil {
 		return out, err
 	}
-	found.ranked = make([]resume.Ranked, 0, len(all))
-	for i := range all {
-		if found.kept(&all[i]) {
-			continue
-		}
-		s := all[i].ID
-		h, err := found.session(ctx, s)
-		if err != nil {
-			return out, err
-		}
-		switch h {
-		case manifest.Healthy:
-		case manifest.UnknownVersion:
-			foreign[s] = true
-		default:
-			out.Skipped++
-		}
+	if err := found.compare(ctx, all); err != nil {
+		return out, err
 	}
-	ranked := found.ranked
-	out.Considered, out.BeginningOnly = int64(len(ranked)), found.beginningOnly
-	if len(ranked) == 0 {
-		return out, nil
+	best, err := found.best(ctx)
+	if err != nil {
+		return out, err
 	}
-	resume.Sort(ranked)
-	// Keys are created only if a candidate needs a token: another program's store
-	// is never written.
-	var keys token.Keys
-	if slices.ContainsFunc(ranked, func(r resume.Ranked) bool { return !foreign[r.Session] }) {
-		if keys, err = o.store.Keys(ctx, ports.MayCreate); err != nil {
-			return out, err
-		}
-	}
+	var keys *token.Keys
 	unreadable := map[id.Session]bool{}
-	for _, r := range ranked {
-		if len(out.Candidates) == limits.ResumeCandidatesMax {
-			break
+	for i := 0; len(out.Candidates) < limits.ResumeCandidatesMax; i++ {
+		if i == len(best) {
+			r, ok, err := found.next(ctx)
+			if err != nil {
+				return out, err
+			}
+			if !ok {
+				break
+			}
+			best = append(best, r)
 		}
-		c, err := o.readOnlyCandidate(ctx, r)
-		if !foreign[r.Session] {
-			c, err = o.candidate(ctx, keys, r)
+		r := best[i]
+		// Keys are created only if a candidate needs a token: another program's store
+		// is never written.
+		if !found.foreign[r.Session] && keys == nil {
+			created, err := o.store.Keys(ctx, ports.MayCreate)
+			if err != nil {
+				return out, err
+			}
+			keys = &created
+		}
+		var c Candidate
+		if found.foreign[r.Session] {
+			c, err = o.readOnlyCandidate(ctx, r)
+		} else {
+			c, err = o.candidate(ctx, *keys, r)
 		}
 		if err == nil {
 			err = found.show(ctx, r, &c)
@@ -180,7 +173,8 @@ func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
 			return out, err
 		}
 	}
-	out.Skipped += int64(len(unreadable))
+	out.Considered, out.BeginningOnly = int64(found.considered), found.beginningOnly
+	out.Skipped = found.skipped + int64(len(unreadable))
 	return out, nil
 }
 

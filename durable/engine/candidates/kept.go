@@ -1,9 +1,14 @@
 package candidates
 
 import (
+	"container/heap"
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine/index"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/resume"
 )
 
@@ -23,33 +28,63 @@ func (f *search) candidates(ctx context.Context) ([]place, error) {
 		}
 		return out, err
 	}
-	all, _, err := f.o.Index.Sessions(ctx)
+	l, err := f.o.Index.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]place, len(all))
-	for i := range all {
-		out[i].Session = all[i]
+	out := make([]place, len(l.Sessions))
+	for i := range out {
+		out[i].Session = l.Sessions[i]
 	}
 	if !f.m.HasWords() {
 		return out, nil
 	}
-	words, err := f.o.Index.Words(ctx)
-	for i, at := 0, 0; i < len(out) && err == nil; i++ {
-		// Both are in the order of the ids; a session may be new since.
-		for at < len(words) && words[at].ID.String() < out[i].ID.String() {
-			at++
-		}
-		if at < len(words) && words[at].ID == out[i].ID {
-			out[i].words = words[at]
-		}
+	words, err := f.o.Index.Words(ctx, l)
+	for i := range words {
+		out[i].words = words[i]
 	}
 	return out, err
 }
 
-// kept compares the runs of a session by what the index has of it. ok is false if that does not decide: the session has
-// to be read, and none of its runs is compared.
-func (f *search) kept(p *place) (ok bool) {
+// compare compares the runs of all sessions with the query: by what the index has of a session, or as they are read.
+func (f *search) compare(ctx context.Context, all []place) error {
+	f.queue = make(queue, 0, len(all))
+	for i := range all {
+		if f.kept(&all[i]) {
+			continue
+		}
+		exact, err := f.exact(ctx, all[i].ID)
+		if err != nil {
+			return err
+		}
+		for _, r := range exact {
+			f.queue = append(f.queue, waiting{r, true})
+		}
+	}
+	f.considered = len(f.queue)
+	heap.Init(&f.queue)
+	return nil
+}
+
+// exact reads a session and returns its runs, compared with their notes.
+func (f *search) exact(ctx context.Context, s id.Session) ([]resume.Ranked, error) {
+	f.ranked = nil
+	h, err := f.session(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	switch h {
+	case manifest.Healthy:
+	case manifest.UnknownVersion:
+		f.foreign[s] = true
+	default:
+		f.skipped++
+	}
+	return f.ranked, nil
+}
+
+// kept compares the runs of a session by what the index has of it; false if it has to be read.
+func (f *search) kept(p *place) bool {
 	if !p.Keep {
 		return false
 	}
@@ -63,22 +98,83 @@ func (f *search) kept(p *place) (ok bool) {
 			notes = []resume.Note{{Words: may}}
 		}
 	}
-	before := len(f.ranked)
 	for i := range p.Runs {
 		r := &p.Runs[i]
 		x := r.Facts()
 		c := resume.Candidate{Session: p.ID, Run: r.ID, WorkflowID: x.WorkflowID, WorkflowName: x.WorkflowName, Title: x.Title,
 			Goal: x.Goal, Heads: x.Heads, Branches: x.Branches, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex}
-		least := f.m.Match(c)
+		w := waiting{f.m.Match(c), true}
 		if notes != nil {
 			// More words match more: if the notes make no difference with all words that they may have, then they make
-			// none with those that they have.
-			if c.Notes = notes; !least.Equal(f.m.Match(c)) {
-				f.ranked = f.ranked[:before]
-				return false
-			}
+			// none with those that they have. Else the run comes no earlier than with all of them.
+			c.Notes = notes
+			most := f.m.Match(c)
+			w = waiting{most, w.Equal(most)}
 		}
-		f.ranked = append(f.ranked, least)
+		f.queue = append(f.queue, w)
 	}
 	return true
+}
+
+// best returns the first runs in the order of resume.Sort, as many as are shown, and the best one that the words of the
+// query match.
+func (f *search) best(ctx context.Context) (out []resume.Ranked, err error) {
+	found := !f.m.HasWords()
+	for len(out) < limits.ResumeCandidatesMax || !found {
+		r, ok, err := f.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		out, found = append(out, r), found || r.HasWords()
+	}
+	resume.Sort(out)
+	return out, nil
+}
+
+// next returns the next run in the order of resume.Compare. Sessions are read as far as their notes decide about it.
+func (f *search) next(ctx context.Context) (r resume.Ranked, ok bool, err error) {
+	for len(f.queue) > 0 {
+		if f.queue[0].exact {
+			return heap.Pop(&f.queue).(waiting).Ranked, true, nil
+		}
+		r := f.queue[0].Ranked
+		all, done := f.read[r.Session]
+		if !done {
+			if all, err = f.exact(ctx, r.Session); err != nil {
+				return r, false, err
+			}
+			f.read[r.Session] = all
+		}
+		if i := slices.IndexFunc(all, func(x resume.Ranked) bool { return x.Run == r.Run }); i >= 0 {
+			f.queue[0] = waiting{all[i], true}
+			heap.Fix(&f.queue, 0)
+		} else {
+			heap.Pop(&f.queue)
+			f.considered--
+		}
+	}
+	return r, false, nil
+}
+
+// waiting is a run in the queue. If it is not exact, it has all words that its notes may have.
+type waiting struct {
+	resume.Ranked
+	exact bool
+}
+
+// queue is a heap of runs in the order of resume.Compare.
+type queue []waiting
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return resume.Compare(&q[i].Ranked, &q[j].Ranked) < 0 }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(waiting)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	out := (*q)[last]
+	*q = (*q)[:last]
+	return out
 }

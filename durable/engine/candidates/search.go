@@ -16,10 +16,18 @@ import (
 // search compares the runs of a store with a query, session by session. Of the texts it keeps which words of the query
 // they have, so that the memory for a run does not depend on its notes.
 type search struct {
-	o      Offers
-	m      resume.Matcher
-	names  workflowNames
+	o     Offers
+	m     resume.Matcher
+	names workflowNames
+	// ranked are the runs of the session that is being read.
 	ranked []resume.Ranked
+	// queue has the runs that are not returned yet, the best one at its root.
+	queue      queue
+	considered int
+	// foreign are the sessions that can only be read, read those whose runs are compared with their notes.
+	foreign map[id.Session]bool
+	read    map[id.Session][]resume.Ranked
+	skipped int64
 	// places are the notes in which the words of the query were found.
 	places map[id.Run]note
 	// wholeBytes is what is left of the budget for whole notes.
@@ -33,11 +41,12 @@ type note = runs.Note[resume.Words]
 // newSearch prepares a query.
 func newSearch(o Offers, q resume.Query) *search {
 	return &search{o: o, m: resume.NewMatcher(q), names: workflowNames{}, places: map[id.Run]note{},
+		foreign: map[id.Session]bool{}, read: map[id.Session][]resume.Ranked{},
 		wholeBytes: limits.ResumeWholeNotesBytesMax}
 }
 
-// read reads a session: all of its notes if the query has words, else only what a list of the latest runs needs.
-func (f *search) read(ctx context.Context, s id.Session) (*runs.Fold, *runs.NotesFold[resume.Words], manifest.Verdict,
+// fold reads a session: all of its notes if the query has words, else only what a list of the latest runs needs.
+func (f *search) fold(ctx context.Context, s id.Session) (*runs.Fold, *runs.NotesFold[resume.Words], manifest.Verdict,
 	error) {
 	notes := runs.NewNotesFold(f.m.Words)
 	if !f.m.HasWords() {
@@ -55,7 +64,7 @@ func (f *search) read(ctx context.Context, s id.Session) (*runs.Fold, *runs.Note
 // session compares the runs of a session and returns its health: unknown_version if its runs can only be read. Damaged
 // sessions have no candidates. The only error is the end of the context.
 func (f *search) session(ctx context.Context, s id.Session) (health manifest.Health, err error) {
-	fold, notes, v, err := f.read(ctx, s)
+	fold, notes, v, err := f.fold(ctx, s)
 	if ctx.Err() != nil {
 		return v.Health, ctx.Err()
 	}

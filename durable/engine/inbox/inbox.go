@@ -167,9 +167,9 @@ func (b Inbox) mayWait(ctx context.Context) (out []id.Session, err error) {
 	if b.Index == nil {
 		return b.store.Sessions(ctx)
 	}
-	all, _, err := b.Index.Sessions(ctx)
-	for i := range all {
-		if s := &all[i]; !s.Keep || slices.ContainsFunc(s.Runs, func(r index.Run) bool { return r.Open }) {
+	all, err := b.Index.Sessions(ctx)
+	for i := range all.Sessions {
+		if s := &all.Sessions[i]; !s.Keep || slices.ContainsFunc(s.Runs, func(r index.Run) bool { return r.Open }) {
 			out = append(out, s.ID)
 		}
 	}

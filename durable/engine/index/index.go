@@ -68,12 +68,18 @@ func New(states ports.SessionStates, source Source) *Index {
 	return &Index{rows: newTable(states, source, "index", Format), words: newTable(states, source, "search", WordsFormat)}
 }
 
-// Sessions returns every session of the store in the order of their ids. Sessions that changed are read. others reports
-// directories among the sessions that are not named like one. The errors are those of listing sessions, and of Read when
-// the context has ended.
-func (x *Index) Sessions(ctx context.Context) (all []Session, others bool, err error) {
-	return x.sessions(ctx, 0)
+// Listing is what the index has of a store.
+type Listing struct {
+	Sessions []Session // in the order of their ids
+	// Others reports directories among the sessions that are not named like one.
+	Others bool
+
+	now ports.SessionsState
 }
+
+// Sessions returns every session of the store. Sessions that changed are read. The errors are those of listing sessions,
+// and of Read when the context has ended.
+func (x *Index) Sessions(ctx context.Context) (Listing, error) { return x.sessions(ctx, 0) }
 
 // searchMax is the number of sessions that changed up to which a search for a run does not read them for the index: it
 // reads less of them itself.
@@ -82,8 +88,8 @@ const searchMax = 256
 // Kept is Sessions for a search for a run: sessions that changed are not read, and have Keep false, unless they are
 // many.
 func (x *Index) Kept(ctx context.Context) ([]Session, error) {
-	all, _, err := x.sessions(ctx, searchMax)
-	return all, err
+	l, err := x.sessions(ctx, searchMax)
+	return l.Sessions, err
 }
 
 // Forget removes all that is kept, before facts are removed from the store that it may contain.
@@ -93,45 +99,44 @@ func (x *Index) Forget(ctx context.Context) {
 }
 
 // sessions returns every session. Those that changed are read if they are more than leave.
-func (x *Index) sessions(ctx context.Context, leave int) ([]Session, bool, error) {
+func (x *Index) sessions(ctx context.Context, leave int) (out Listing, err error) {
+	x.rows.mu.Lock()
+	defer x.rows.mu.Unlock()
+	have, now, err := x.rows.observe(ctx)
+	if out.Others, out.now = now.Others, now; err != nil || len(now.Sessions)+len(have.entries) == 0 {
+		return out, err
+	}
 	read := map[id.Session]Content{}
-	all, others, err := x.rows.read(ctx, leave, func(ctx context.Context, s id.Session) ([]byte, bool, error) {
+	all, err := x.rows.read(ctx, have, now, leave, func(ctx context.Context, s id.Session) ([]byte, bool, error) {
 		c, err := x.Read(ctx, s)
-		if err != nil {
+		if read[s] = c; err != nil || !c.Keep {
 			return nil, false, err
-		}
-		read[s] = c
-		if !c.Keep {
-			return nil, false, nil
 		}
 		return encodeContent(c), true, nil
 	})
 	if err != nil {
-		return nil, others, err
+		return out, err
 	}
-	out := make([]Session, len(all))
+	out.Sessions = make([]Session, len(all))
 	runs := make([]Run, 0, len(all)+len(all)/8)
 	for i := range all {
-		e := &all[i]
-		out[i].ID = e.session
+		e, s := &all[i], &out.Sessions[i]
+		s.ID = e.session
 		if c, ok := read[e.session]; ok {
-			out[i].Content = c
-			continue
-		}
-		if !e.kept {
+			s.Content = c
 			continue
 		}
 		from := len(runs)
-		if !decodeContent(e.text, &out[i].Content, &runs) {
+		if e.kept && decodeContent(e.text, &s.Content, &runs) {
+			s.Runs = runs[from:len(runs):len(runs)]
+		} else if s.Content = (Content{}); e.kept {
 			// It is sealed, so that only a fault of this package can write it.
-			if out[i].Content, err = x.Read(ctx, e.session); err != nil {
-				return nil, others, err
+			if s.Content, err = x.Read(ctx, e.session); err != nil {
+				return out, err
 			}
-			continue
 		}
-		out[i].Runs = runs[from:len(runs):len(runs)]
 	}
-	return out, others, nil
+	return out, nil
 }
 
 // encodeContent encodes what is kept of a session.

@@ -82,26 +82,25 @@ func (s saved) holds(e *entry, now *ports.SessionState) bool {
 // them costs less than writing all others. A store with fewer sessions has no file.
 const rewriteAfter = 16
 
-// read returns an entry for each session of the store, in the order of their ids, and whether there are directories
-// among the sessions that are not named like one. Sessions that changed are passed to each, which returns the text and
-// whether it may be kept, if they are more than leave; else their entries are not kept. The errors are those of listing
-// sessions, and of each.
-func (t *table) read(ctx context.Context, leave int, each func(context.Context, id.Session) ([]byte, bool, error)) (
-	out []entry, others bool, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	key := sealed.Key(ctx, t.source)
-	have := t.load(ctx, key)
-	now, err := t.states.States(ctx, have.folder)
-	if err != nil || len(now.Sessions)+len(have.entries) == 0 {
-		return nil, now.Others, err
-	}
+// observe observes the sessions of the store, and returns the content of the file.
+func (t *table) observe(ctx context.Context) (have saved, now ports.SessionsState, err error) {
+	have = t.load(ctx, sealed.Key(ctx, t.source))
+	now, err = t.states.States(ctx, have.folder)
+	return have, now, err
+}
+
+// read returns an entry for each session that was observed, in the order of their ids. Sessions that changed are passed
+// to each, which returns the text and whether it may be kept, if they are more than leave; else their entries are not
+// kept. The errors are those of each.
+func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, leave int,
+	each func(context.Context, id.Session) ([]byte, bool, error)) (out []entry, err error) {
 	out = make([]entry, len(now.Sessions))
 	var changed []int
 	found := 0
 	for i, at := 0, 0; i < len(out); i++ {
 		st := &now.Sessions[i]
-		for at < len(have.entries) && have.entries[at].session.String() < st.Session.String() {
+		for at < len(have.entries) && have.entries[at].session != st.Session &&
+			have.entries[at].session.String() < st.Session.String() {
 			at++
 		}
 		if at < len(have.entries) && have.entries[at].session == st.Session {
@@ -116,30 +115,31 @@ func (t *table) read(ctx context.Context, leave int, each func(context.Context, 
 		changed = append(changed, i)
 	}
 	if leave > 0 && len(changed) <= leave {
-		return out, now.Others, nil
+		return out, nil
 	}
 	fresh := 0
 	for _, i := range changed {
 		e := &out[i]
 		text, keep, err := each(ctx, e.session)
 		if err != nil {
-			return nil, now.Others, err
+			return nil, err
 		}
 		if e.text, e.kept = string(text), keep; keep {
 			fresh++
 		}
 	}
 	// Sessions that are gone are removed from the file at once.
-	if key != nil && (fresh >= rewriteAfter || found < len(have.entries)) {
-		t.write(ctx, key, saved{now.AtNs, out})
+	if fresh >= rewriteAfter || found < len(have.entries) {
+		t.write(ctx, saved{now.AtNs, out})
 	}
-	return out, now.Others, nil
+	return out, nil
 }
 
 // write writes the entries that are kept. Errors are ignored: they are computed again.
-func (t *table) write(ctx context.Context, key *token.Key, s saved) {
+func (t *table) write(ctx context.Context, s saved) {
+	key := sealed.Key(ctx, t.source)
 	doc := encode(s)
-	if len(doc) > limits.IndexBytesMax {
+	if key == nil || len(doc) > limits.IndexBytesMax {
 		return
 	}
 	_ = t.source.StoreHead(ctx, t.place, t.format, sealed.Append(nil, t.seal, key, doc))

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/engine/sealed"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/resume"
 )
@@ -27,10 +28,17 @@ type Words struct {
 // May reports that the texts may have a term of package resume; false: they do not.
 func (w Words) May(term string) bool { return !w.Known || hasTerm(w.bits, hashOf(term)) }
 
-// Words returns the words of every session of the store in the order of their ids. The errors are those of listing
-// sessions, and of ReadWords when the context has ended.
-func (x *Index) Words(ctx context.Context) ([]Words, error) {
-	all, _, err := x.words.read(ctx, 0, func(ctx context.Context, s id.Session) ([]byte, bool, error) {
+// wordsMax is the number of sessions that changed up to which a search does not read them for the index: it reads them
+// itself.
+const wordsMax = 32
+
+// Words returns the words of the sessions of a listing, in the same order. The errors are those of ReadWords when the
+// context has ended.
+func (x *Index) Words(ctx context.Context, l Listing) ([]Words, error) {
+	x.words.mu.Lock()
+	defer x.words.mu.Unlock()
+	have := x.words.load(ctx, sealed.Key(ctx, x.words.source))
+	all, err := x.words.read(ctx, have, l.now, wordsMax, func(ctx context.Context, s id.Session) ([]byte, bool, error) {
 		terms := map[uint64]struct{}{}
 		about, keep, err := x.ReadWords(ctx, s, func(text string) {
 			for term := range resume.Terms(text) {

@@ -45,7 +45,7 @@ func (o *Lists) Runs(ctx context.Context) (RunList, error) {
 
 // runs is Runs, with unreadable sessions where no file descriptor was left.
 func (o *Lists) runs(ctx context.Context) (RunList, error) {
-	all, unreadable, err := o.listed(ctx, false)
+	all, unreadable, _, err := o.listed(ctx, false)
 	out := RunList{Runs: make([]views.RunSummary, len(all)), Unreadable: unreadable}
 	for i := range all {
 		if err == nil {
@@ -57,22 +57,23 @@ func (o *Lists) runs(ctx context.Context) (RunList, error) {
 
 // listed returns the runs of the store in the order of a list, and what could not be read. The notes of runs are
 // kept for a selection by text only: they may be long, and the index has none.
-func (o *Lists) listed(ctx context.Context, text bool) (order []*listed, unreadable []views.Unreadable, err error) {
+func (o *Lists) listed(ctx context.Context, text bool) (order []*listed, unreadable []views.Unreadable, of index.Listing,
+	err error) {
 	var all []listed
-	others := true
+	of.Others = true
 	if o.index != nil && !text {
-		all, unreadable, others, err = o.fromIndex(ctx)
+		all, unreadable, of, err = o.fromIndex(ctx)
 	} else {
 		all, unreadable, err = o.fromSessions(ctx, text)
 	}
 	if err != nil {
-		return nil, unreadable, err
+		return nil, unreadable, of, err
 	}
 	// Directories with other names may be sessions of another program.
 	var names []string
-	if others {
+	if of.Others {
 		if names, err = o.store.UnknownEntries(ctx); err != nil {
-			return nil, unreadable, err
+			return nil, unreadable, of, err
 		}
 	}
 	for _, name := range names {
@@ -89,7 +90,7 @@ func (o *Lists) listed(ctx context.Context, text bool) (order []*listed, unreada
 		}
 		return cmp.Compare(a.ID.String(), b.ID.String())
 	})
-	return order, unreadable, nil
+	return order, unreadable, of, nil
 }
 
 // fromSessions reads every session.
@@ -110,14 +111,13 @@ func (o *Lists) fromSessions(ctx context.Context, text bool) (all []listed, unre
 	return all, unreadable, err
 }
 
-// fromIndex reads the sessions that changed since they were read last. others reports directories among the sessions
-// that are not named like one.
-func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views.Unreadable, others bool, err error) {
-	sessions, others, err := o.index.Sessions(ctx)
+// fromIndex reads the sessions that changed since they were read last.
+func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views.Unreadable, of index.Listing, err error) {
+	of, err = o.index.Sessions(ctx)
 	unreadable = []views.Unreadable{}
-	all = make([]listed, 0, len(sessions))
-	for i := range sessions {
-		s := &sessions[i]
+	all = make([]listed, 0, len(of.Sessions))
+	for i := range of.Sessions {
+		s := &of.Sessions[i]
 		for _, r := range s.Runs {
 			all = append(all, listed{Run: r, session: s.ID})
 		}
@@ -127,7 +127,7 @@ func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views
 		}
 		unreadable = append(unreadable, problems...)
 	}
-	return all, unreadable, others, err
+	return all, unreadable, of, err
 }
 
 // latestFirst is the order of a RunList.

@@ -93,12 +93,12 @@ func Search(ctx context.Context, o *Lists, q SearchQuery) (Found, error) {
 // search is Search, with unreadable sessions where no file descriptor was left.
 func (o *Lists) search(ctx context.Context, wanted resume.Text, limit int) (Found, error) {
 	out := Found{Hits: []Hit{}}
-	all, unreadable, err := o.listed(ctx, false)
+	all, unreadable, of, err := o.listed(ctx, false)
 	if err != nil {
 		return out, err
 	}
 	out.Unreadable = unreadable
-	may, err := o.mayHave(ctx, wanted)
+	may, err := o.mayHave(ctx, of, wanted)
 	if err != nil {
 		return out, err
 	}
@@ -137,11 +137,11 @@ func (o *Lists) search(ctx context.Context, wanted resume.Text, limit int) (Foun
 }
 
 // mayHave returns whether the texts of a session may have all words.
-func (o *Lists) mayHave(ctx context.Context, wanted resume.Text) (func(id.Session) bool, error) {
+func (o *Lists) mayHave(ctx context.Context, of index.Listing, wanted resume.Text) (func(id.Session) bool, error) {
 	if o.index == nil {
 		return func(id.Session) bool { return true }, nil
 	}
-	all, err := o.index.Words(ctx)
+	all, err := o.index.Words(ctx, of)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type Excluded struct {
 // SelectRuns returns the page of a store's runs that a selection takes; see Lists.Runs.
 func SelectRuns(ctx context.Context, o *Lists, s Selection) (RunPage, error) {
 	return session.Whole(o.store, func() (RunPage, error) {
-		all, unreadable, err := o.listed(ctx, s.Text != "")
+		all, unreadable, _, err := o.listed(ctx, s.Text != "")
 		if err != nil {
 			return RunPage{}, err
 		}

@@ -69,8 +69,8 @@ func (u *Upkeep) sessionList(ctx context.Context) (SessionList, error) {
 // kept returns the sessions of the store in order, with what the index has of them.
 func (u *Upkeep) kept(ctx context.Context) ([]index.Session, error) {
 	if u.Index != nil {
-		all, _, err := u.Index.Sessions(ctx)
-		return all, err
+		all, err := u.Index.Sessions(ctx)
+		return all.Sessions, err
 	}
 	all, err := u.store.Sessions(ctx)
 	out := make([]index.Session, len(all))

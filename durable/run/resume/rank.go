@@ -210,24 +210,27 @@ func (m Matcher) place(c Candidate) *Place {
 // If the words match none of the runs that are shown, the last of those is the best run that they match: the
 // runs of a commit may be many.
 func Sort(all []Ranked) {
-	slices.SortFunc(all, func(a, b Ranked) int {
-		return cmp.Or(
-			cmp.Compare(tierOf(a.Why[0]), tierOf(b.Why[0])),
-			cmp.Compare(wordsTier(a.byWords), wordsTier(b.byWords)),
-			cmp.Compare(b.LastAtMs, a.LastAtMs),
-			cmp.Compare(b.LastIndex, a.LastIndex),
-			cmp.Compare(a.Session.String(), b.Session.String()),
-			cmp.Compare(a.Run.String(), b.Run.String()))
-	})
-	hasWords := func(r Ranked) bool { return r.byWords != "" }
-	if last := limits.ResumeCandidatesMax - 1; !slices.ContainsFunc(all[:min(len(all), last+1)], hasWords) {
-		if best := slices.IndexFunc(all, hasWords); best > last {
+	slices.SortFunc(all, func(a, b Ranked) int { return Compare(&a, &b) })
+	if last := limits.ResumeCandidatesMax - 1; !slices.ContainsFunc(all[:min(len(all), last+1)], Ranked.HasWords) {
+		if best := slices.IndexFunc(all, Ranked.HasWords); best > last {
 			r := all[best]
 			copy(all[last+1:best+1], all[last:best])
 			all[last] = r
 		}
 	}
 }
+
+// Compare is the order of Sort, without its last rule. A run with more words of the query never comes later.
+func Compare(a, b *Ranked) int {
+	if c := cmp.Or(cmp.Compare(tierOf(a.Why[0]), tierOf(b.Why[0])), cmp.Compare(wordsTier(a.byWords), wordsTier(b.byWords)),
+		cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.Session.String(), b.Session.String()), cmp.Compare(a.Run.String(), b.Run.String()))
+}
+
+// HasWords reports that the words of the query match the run.
+func (r Ranked) HasWords() bool { return r.byWords != "" }
 
 // wordsTier is the tier of a reason that words gave, behind all of them without one.
 func wordsTier(r Reason) int {
