@@ -5,18 +5,31 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/lists"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
@@ -34,10 +47,10 @@ func (a aged) States(ctx context.Context, known func(int, id.Session) [8]byte) (
 	return now, err
 }
 
-// indexed is a process that lists by the index, and the number of sessions that it read for that.
+// indexed is a process that lists by the index, and the number of sessions that it read for that, and for their words.
 type indexed struct {
 	*enginetest.Engine
-	read int
+	read, words int
 }
 
 func (w *fixture) indexed() *indexed {
@@ -50,7 +63,12 @@ func (w *fixture) indexed() *indexed {
 	out := &indexed{Engine: over(s)}
 	x := index.New(aged{sessiontimes.New(w.dir)}, s)
 	out.Lists.KeepIn(x, s)
-	out.Index = x
+	out.Engine.Engine.Index, out.Offers.Index, out.Upkeep.Index = x, x, x
+	words := x.ReadWords
+	x.ReadWords = func(ctx context.Context, s id.Session, add func(string)) (index.WordsOf, bool, error) {
+		out.words++
+		return words(ctx, s, add)
+	}
 	read := x.Read
 	x.Read = func(ctx context.Context, s id.Session) (index.Content, error) {
 		out.read++
@@ -58,6 +76,12 @@ func (w *fixture) indexed() *indexed {
 	}
 	return out
 }
+
+// searches are what is searched; words are what notes, titles, outputs, context and annotations have.
+var (
+	searches = []string{"", "alpha", "beta", "alpha beta", "main gamma", "absent", "京"}
+	words    = []string{"alpha", "beta", "alpha beta", "gamma", "main", "東京 gamma"}
+)
 
 // shown is what the lists of a process show, with the runs that some references mean.
 func shown(t testing.TB, g *enginetest.Engine) string {
@@ -84,7 +108,31 @@ func shown(t testing.TB, g *enginetest.Engine) string {
 		at, err := g.Locate(ctx, ref)
 		found = append(found, ref, fmt.Sprint(at), fault.CodeOf(err))
 	}
-	text, err := json.MarshalIndent([]any{all, page, labelled, found}, "", " ")
+	answers := []any{all, page, labelled, found}
+	add := func(what string, answer any, err error) {
+		if err != nil {
+			t.Fatal(what, ": ", err)
+		}
+		answers = append(answers, what, answer)
+	}
+	for _, q := range searches {
+		list, err := g.Resume(ctx, resume.Query{Text: q, GitBranch: "main"})
+		add("resume "+q, list, err)
+		if q == "" {
+			continue
+		}
+		for _, limit := range []int{0, 2} {
+			hits, err := lists.Search(ctx, g.Lists, lists.SearchQuery{Text: q, Limit: limit})
+			add("search "+q, hits, err)
+		}
+	}
+	sessions, err := g.SessionList(ctx)
+	add("sessions", sessions, err)
+	box := inbox.New(g.Reader, g.Store, g.Views, g.Learning)
+	box.Index = g.Engine.Index
+	waiting, err := box.List(ctx, inbox.Query{})
+	add("inbox", waiting, err)
+	text, err := json.MarshalIndent(answers, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,21 +145,24 @@ func TestIndexedLists(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector needs no histories: one goroutine lists")
 	}
-	fewWalks(t)
+	histories(t, "6")
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newFixture(t)
 		foreign := newFixture(t) // another store, with an index of its own
-		for range 16 {
+		for range 33 {
 			foreign.start(indexedFlow)
 		}
 		shown(t, foreign.indexed().Engine)
 		var tips []string
-		cache, _ := filepath.Glob(filepath.Join(foreign.dir, "cache", "index-*"))
-		if len(cache) != 1 {
-			t.Fatal("there is no index: ", cache)
+		stale := map[string][]byte{}
+		cache, _ := filepath.Glob(filepath.Join(foreign.dir, "cache", "[is]*-*"))
+		if len(cache) != 2 {
+			t.Fatal("there is no index, or none of words: ", cache)
 		}
-		name := filepath.Base(cache[0])
-		own := filepath.Join(w.dir, "cache", name)
+		file := func() (own, of string) {
+			of = rapid.SampledFrom(cache).Draw(rt, "file")
+			return filepath.Join(w.dir, "cache", filepath.Base(of)), of
+		}
 		sessions := func() []string {
 			all, _ := filepath.Glob(filepath.Join(w.dir, "sessions", "sess_*"))
 			return all
@@ -133,8 +184,18 @@ func TestIndexedLists(t *testing.T) {
 					tips = append(tips, w.start(indexedFlow).Session.RunID.String())
 				}
 			},
-			"advance": func() { w.advanceOne(rt, tips, note("done")) },
-			"block":   func() { w.advanceOne(rt, tips, advance.Request{}) },
+			// Whoever writes does not know of the index, as an older version.
+			"advance": func() { w.advanceOne(rt, tips, saying(rt)) },
+			"long": func() {
+				w.advanceOne(rt, tips, note(strings.Repeat("far away ", 600)+rapid.SampledFrom(words).Draw(rt, "words")))
+			},
+			"titled":    func() { tips = append(tips, w.titled(rt)) },
+			"branch":    func() { tips = append(tips, w.startAt(indexedFlow, "main", "abcdef0").Session.RunID.String()) },
+			"annotate":  func() { w.annotateOne(rt, tips) },
+			"erase":     func() { w.eraseOne(rt) },
+			"keep mark": func() { w.keepOne(rt, tips) },
+			"delete":    func() { w.deleteOne(rt, tips) },
+			"block":     func() { w.advanceOne(rt, tips, advance.Request{}) },
 			"remove a session": func() {
 				if s, ok := pick(); ok {
 					if err := os.RemoveAll(s); err != nil {
@@ -167,22 +228,41 @@ func TestIndexedLists(t *testing.T) {
 					}
 				}
 			},
-			"remove the index": func() { _ = os.Remove(own) },
-			"cut the index":    func() { _ = os.Truncate(own, rapid.Int64Range(0, 400).Draw(rt, "bytes")) },
-			"change the index": func() { changeByte(rt, own) },
+			"remove the index": func() { own, _ := file(); _ = os.Remove(own) },
+			"cut the index":    func() { own, _ := file(); _ = os.Truncate(own, rapid.Int64Range(0, 400).Draw(rt, "bytes")) },
+			"change the index": func() { own, _ := file(); changeByte(rt, own) },
 			"another's index": func() {
-				if len(sessions()) > 0 {
-					copyFile(t, cache[0], own)
+				if own, of := file(); len(sessions()) > 0 {
+					copyFile(t, of, own)
+				}
+			},
+			"another version's index": func() {
+				if own, _ := file(); len(sessions()) > 0 {
+					copyFile(t, own, strings.TrimRight(own, "0123456789")+"99")
+					_ = os.Remove(own)
+				}
+			},
+			"an earlier index": func() {
+				own, _ := file()
+				if stale[own] == nil {
+					stale[own], _ = os.ReadFile(own)
+				} else {
+					_ = os.WriteFile(own, stale[own], 0o600)
 				}
 			},
 			"list by the index": func() { shown(t, w.indexed().Engine) },
+		}
+		if rapid.Bool().Draw(rt, "many at first") { // enough for an index of words
+			ops["start many"]()
+			ops["start many"]()
+			shown(t, w.indexed().Engine)
 		}
 		names := []string{}
 		for n := range ops {
 			names = append(names, n)
 		}
 		slices.Sort(names)
-		for range rapid.IntRange(1, 12).Draw(rt, "operations") {
+		for range rapid.IntRange(1, 10).Draw(rt, "operations") {
 			op := rapid.SampledFrom(names).Draw(rt, "operation")
 			ops[op]()
 			by := w.indexed()
@@ -193,16 +273,86 @@ func TestIndexedLists(t *testing.T) {
 	})
 }
 
+// saying is what an attempt brings.
+func saying(rt *rapid.T) advance.Request {
+	say := func(what string) string { return rapid.SampledFrom(words).Draw(rt, what) }
+	r := note(say("notes"))
+	switch rapid.IntRange(0, 3).Draw(rt, "brings") {
+	case 0:
+		r.Artifacts = []advance.Artifact{report("kind", say("output"))}
+	case 1:
+		r.Context = set("about", say("context"))
+	}
+	return r
+}
+
+// titled starts a run with a title and a goal.
+func (w *fixture) titled(rt *rapid.T) string {
+	w.Helper()
+	w.seeds++
+	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(indexedFlow),
+		SourceKind: event.SourceProject, SourceRef: "t.json", Title: rapid.SampledFrom(words).Draw(rt, "title"),
+		Goal: rapid.SampledFrom(words).Draw(rt, "goal")})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return a.Session.RunID.String()
+}
+
+// one returns one of the runs, if it can be read.
+func (w *fixture) one(rt *rapid.T, refs []string) (at engine.Position, ok bool) {
+	if len(refs) == 0 {
+		return at, false
+	}
+	at, err := w.process().Locate(context.Background(), rapid.SampledFrom(refs).Draw(rt, "run"))
+	return at, err == nil
+}
+
+// annotateOne annotates one of the runs, if it can be.
+func (w *fixture) annotateOne(rt *rapid.T, refs []string) {
+	if at, ok := w.one(rt, refs); ok {
+		w.seeds++
+		_, _ = w.process().Annotate(context.Background(), w.by(), id.Seed{w.seeds, 1}, at, feedback.Request{Create: feedback.Create{
+			Signal: feedback.Label(rapid.SampledFrom([]string{"good", "bad"}).Draw(rt, "label")),
+			Note:   rapid.SampledFrom(words).Draw(rt, "remark")}})
+	}
+}
+
+// eraseOne erases one of the artifacts.
+func (w *fixture) eraseOne(rt *rapid.T) {
+	all, _ := filepath.Glob(filepath.Join(w.dir, "artifacts", "*"))
+	if len(all) == 0 {
+		return
+	}
+	name := strings.TrimSuffix(filepath.Base(rapid.SampledFrom(all).Draw(rt, "artifact")), ".erased")
+	if ref, err := canon.ParseFileName(name); err == nil {
+		_, _ = w.indexed().EraseArtifact(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ann"},
+			AtMs: w.clock}, ref, "it is wrong")
+	}
+}
+
+// keepOne marks the session of one of the runs.
+func (w *fixture) keepOne(rt *rapid.T, refs []string) {
+	if at, ok := w.one(rt, refs); ok {
+		_, _ = w.process().KeepSession(context.Background(), w.by(), upkeep.KeepRequest{Ref: at.Session.String(),
+			Off: rapid.Bool().Draw(rt, "off"), Reason: "r"})
+	}
+}
+
+// deleteOne moves the session of one of the runs to the trash.
+func (w *fixture) deleteOne(rt *rapid.T, refs []string) {
+	if at, ok := w.one(rt, refs); ok {
+		_, _ = w.indexed().DeleteSessions(context.Background(), w.by(), upkeep.DeleteRequest{Refs: []string{at.Session.String()}})
+	}
+}
+
 // advanceOne advances one of the runs, if it can be.
 func (w *fixture) advanceOne(rt *rapid.T, refs []string, r advance.Request) {
-	if len(refs) == 0 {
+	at, ok := w.one(rt, refs)
+	if !ok {
 		return
 	}
 	ctx := context.Background()
-	at, err := w.process().Locate(ctx, rapid.SampledFrom(refs).Draw(rt, "run"))
-	if err != nil {
-		return
-	}
 	a, err := w.process().Rehydrate(ctx, at)
 	if err == nil && a.AckToken != "" {
 		_, _ = w.next(a, r)
@@ -313,5 +463,131 @@ func TestIndexKeepsNothingUnread(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Keep != keep {
 			t.Errorf("%+v, %v, want keep %v", all, err, keep)
 		}
+	}
+}
+
+// opened is a directory that notes which files are opened.
+type opened struct {
+	unsynced
+	names *[]string
+}
+
+func (o opened) Open(name string, mode osfs.Mode) (osfs.File, error) {
+	*o.names = append(*o.names, name)
+	return o.unsynced.Open(name, mode)
+}
+
+// TestVerifyDoesNotOpenTheIndex: a verification reads what is stored and no cache of what lists show. A list opens both
+// files.
+func TestVerifyDoesNotOpenTheIndex(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	var last engine.Answer
+	for range 40 {
+		last = w.start(indexedFlow)
+	}
+	shown(t, w.indexed().Engine)
+	for what, c := range map[string]struct {
+		call func(*enginetest.Engine) error
+		want int
+	}{
+		"verify": {func(g *enginetest.Engine) error {
+			_, err := g.VerifyWith(context.Background(), verify.VerifyOptions{})
+			return err
+		}, 0},
+		"verify --digests": {func(g *enginetest.Engine) error {
+			_, err := g.VerifyWith(context.Background(), verify.VerifyOptions{Digests: true})
+			return err
+		}, 0},
+		"verify SESSION": {func(g *enginetest.Engine) error {
+			_, err := g.VerifySession(context.Background(), last.Session.SessionID.String())
+			return err
+		}, 0},
+		"a list and a search": {func(g *enginetest.Engine) error {
+			x := index.New(aged{sessiontimes.New(w.dir)}, g.Store)
+			g.Lists.KeepIn(x, g.Store)
+			_, err := lists.Search(context.Background(), g.Lists, lists.SearchQuery{Text: "alpha"})
+			return err
+		}, 2},
+	} {
+		var names []string
+		d := osfs.NewDir(w.dir)
+		s, err := filestore.Open(opened{unsynced{d}, &names}, filestore.Options{Locks: lock.Files(d), Boot: osfs.Boot()})
+		if err == nil {
+			err = c.call(over(s))
+			_ = s.Close()
+		}
+		_ = d.Close()
+		if err != nil {
+			t.Fatal(what, ": ", err)
+		}
+		got := 0
+		for _, name := range names {
+			if base := path.Base(name); strings.HasPrefix(base, "index-") || strings.HasPrefix(base, "search-") {
+				got++
+			}
+		}
+		if got != c.want || len(names) == 0 {
+			t.Errorf("%s opens %d files of the index, want %d; %d files in all", what, got, c.want, len(names))
+		}
+	}
+}
+
+// TestErasedTextIsForgotten: nothing that is erased or deleted is found, or is in a file of the index.
+func TestErasedTextIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	for range 40 {
+		w.start(indexedFlow)
+	}
+	a := w.start(indexedFlow)
+	r := note("done")
+	r.Artifacts = []advance.Artifact{report("kind", "zanzibar")}
+	w.must(a, r)
+	w.seeds++
+	titled, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(indexedFlow),
+		SourceKind: event.SourceProject, SourceRef: "t.json", Title: "Timbuktu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := func(word string) int {
+		t.Helper()
+		found, err := lists.Search(context.Background(), w.indexed().Lists, lists.SearchQuery{Text: word})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found.Hits)
+	}
+	kept := func(text string) bool {
+		t.Helper()
+		all, _ := filepath.Glob(filepath.Join(w.dir, "cache", "*"))
+		for _, file := range all {
+			if data, err := os.ReadFile(file); err != nil || strings.Contains(string(data), text) {
+				return true
+			}
+		}
+		return false
+	}
+	if hits("zanzibar") != 1 || hits("timbuktu") != 1 || !kept("Timbuktu") || hits("absent") != 0 {
+		t.Fatal("the words are not found")
+	}
+	before, _ := os.ReadFile(filepath.Join(w.dir, "cache", "search-1"))
+	out, err := w.process().Artifacts(context.Background(), views.ArtifactQuery{Run: a.Session.RunID.String()})
+	if err != nil || len(out.Artifacts) == 0 {
+		t.Fatal(out, err)
+	}
+	by := engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ann"}, AtMs: w.clock}
+	if _, err := w.indexed().EraseArtifact(context.Background(), by, out.Artifacts[0].SHA256, "it is wrong"); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := os.ReadFile(filepath.Join(w.dir, "cache", "search-1")); len(before) == 0 || len(after) > 0 {
+		t.Errorf("the words of erased text remain: %d bytes, %d before", len(after), len(before))
+	}
+	if _, err := w.indexed().DeleteSessions(context.Background(), by,
+		upkeep.DeleteRequest{Refs: []string{titled.Session.SessionID.String()}}); err != nil {
+		t.Fatal(err)
+	}
+	if kept("Timbuktu") || hits("zanzibar") != 0 || hits("timbuktu") != 0 {
+		t.Error("what was removed is found")
 	}
 }

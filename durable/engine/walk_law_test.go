@@ -147,13 +147,16 @@ func TestAnyWalk(t *testing.T) {
 	})
 }
 
-// fewWalks: each plays a run in full. -rapid.checks N plays another number of them.
-func fewWalks(t *testing.T) {
+// fewWalks: each plays a run in full.
+func fewWalks(t *testing.T) { histories(t, "20") }
+
+// histories sets the number of histories of a test. -rapid.checks N plays another number of them.
+func histories(t *testing.T, n string) {
 	f := flag.Lookup("rapid.checks")
 	if f.Value.String() != f.DefValue {
 		return
 	}
-	_ = f.Value.Set("20")
+	_ = f.Value.Set(n)
 	t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
 }
 
