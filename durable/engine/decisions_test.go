@@ -252,7 +252,7 @@ func TestDecisionsAreFacts(t *testing.T) {
 	if ok.Decision != event.Approved || ok.By != "bob" || ok.Reason != "better" || ok.ShownDigest == sent.ShownDigest {
 		t.Errorf("%+v", ok)
 	}
-	timeline, err := w.g.Timeline(ctx, a.Session.RunID.String())
+	timeline, err := timelineOf(w.g, a.Session.RunID.String())
 	must(t, err)
 	text := ""
 	for _, e := range timeline.Moments {

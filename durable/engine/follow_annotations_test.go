@@ -57,7 +57,7 @@ func TestFollowReportsAnnotations(t *testing.T) {
 	if got := followed(t, f); got != "" {
 		t.Errorf("reported an earlier one: %s", got)
 	}
-	if _, err := f.Next(ctx); err != nil {
+	if _, err := nextFacts(f); err != nil {
 		t.Fatal(err)
 	}
 	w.say(a, "x")
@@ -114,7 +114,7 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	w.must(a, note("done"))
-	if facts, err := f.Next(ctx); err != nil || len(facts) == 0 {
+	if facts, err := nextFacts(f); err != nil || len(facts) == 0 {
 		t.Errorf("the run is not followed any more: %v", err)
 	}
 	// Damage before the saved sums does not concern a list; without the sums it does.

@@ -142,7 +142,7 @@ func checkSeen(t *testing.T, g *enginetest.Engine, want seen) {
 	if lacks != want.lacks {
 		t.Errorf("%s lacks %q, want %q", want.run, lacks, want.lacks)
 	}
-	h, err := g.Timeline(ctx, want.run)
+	h, err := timelineOf(g, want.run)
 	if err != nil || h.Title != want.title || h.Health != manifest.UnknownVersion {
 		t.Errorf("%q %s, %v", h.Title, h.Health, err)
 	}
@@ -167,7 +167,7 @@ func checkSeen(t *testing.T, g *enginetest.Engine, want seen) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := f.Next(ctx)
+	facts, err := nextFacts(f)
 	over, overErr := f.Ended(ctx)
 	if err != nil || overErr != nil || len(facts) != len(h.Moments) ||
 		over != (want.status == runs.CompleteStatus) {

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,7 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 	w := newFixture(t)
 	a := w.start(twoSteps)
 	w.must(w.must(w.must(a, note("not yet")), note("done")), note("done too"))
-	h, err := w.process().Timeline(context.Background(), a.Session.RunID.String())
+	h, err := timelineOf(w.process(), a.Session.RunID.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +35,7 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 	if h.Title != "Two steps" || h.RunID != a.Session.RunID {
 		t.Errorf("of %s (%s)", h.Title, h.RunID)
 	}
-	if _, err := w.process().Timeline(context.Background(), "nothing"); !fault.Is(err, fault.RunNotFound) {
+	if _, err := timelineOf(w.process(), "nothing"); !fault.Is(err, fault.RunNotFound) {
 		t.Errorf("an unknown run: %v", err)
 	}
 }
@@ -50,7 +49,7 @@ func TestTimelineWithoutSnapshotsAndWorkflow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h, err := w.process().Timeline(context.Background(), a.Session.RunID.String())
+	h, err := timelineOf(w.process(), a.Session.RunID.String())
 	if err != nil || len(h.Moments) != w.events(a) {
 		t.Fatalf("%d moments, %v", len(h.Moments), err)
 	}

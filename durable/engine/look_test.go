@@ -127,7 +127,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := func(f *views.Follower) (out string) {
-		facts, err := f.Next(ctx)
+		facts, err := nextFacts(f)
 		if err != nil {
 			t.Fatal(err)
 		}

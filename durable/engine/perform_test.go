@@ -113,7 +113,7 @@ func TestResultsOfOlderLogs(t *testing.T) {
 		run.Steps[1].ResultNote != "" {
 		t.Fatalf("%+v, %v", run.Steps, err)
 	}
-	history, err := w.process().Timeline(ctx, a.Session.RunID.String())
+	history, err := timelineOf(w.process(), a.Session.RunID.String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -201,7 +201,7 @@ func projected(tb rapid.TB, g *enginetest.Engine, s id.Session) string {
 				step.Decisions[i].Imported = false
 			}
 		}
-		timeline, err := g.Timeline(ctx, ref)
+		timeline, err := timelineOf(g, ref)
 		if err != nil {
 			tb.Fatal(err)
 		}

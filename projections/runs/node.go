@@ -166,6 +166,6 @@ func (n *Node) setCapability(p event.CapabilityObserved) {
 	n.Capabilities[p.Capability] = p.Status
 }
 
-// isLeaf reports whether no acknowledged step leaves the node. Checkpoint nodes are never leaves or
+// IsLeaf reports whether no acknowledged step leaves the node. Checkpoint nodes are never leaves or
 // tips (docs/design.md#edges-and-tips).
-func (n *Node) isLeaf() bool { return n.AckedChildren == 0 && n.Kind != event.CheckpointNode }
+func (n *Node) IsLeaf() bool { return n.AckedChildren == 0 && n.Kind != event.CheckpointNode }

@@ -117,5 +117,5 @@ func (r *Run) parent(n *Node) *Node {
 // Tips lists the leaves, in the order of their creation: nodes without an outgoing acknowledged
 // step, except checkpoints (docs/design.md#edges-and-tips).
 func (r *Run) Tips() []id.Node {
-	return slices.DeleteFunc(append([]id.Node{}, r.Order...), func(n id.Node) bool { return !r.Nodes[n].isLeaf() })
+	return slices.DeleteFunc(append([]id.Node{}, r.Order...), func(n id.Node) bool { return !r.Nodes[n].IsLeaf() })
 }

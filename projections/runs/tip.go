@@ -12,7 +12,7 @@ import (
 // such event the tip is the leaf below that node that was created last.
 func (r *Run) updateTip(nodeID id.Node) {
 	n := r.Nodes[nodeID]
-	for n != nil && !n.isLeaf() && n.AckedChildren == 0 {
+	for n != nil && !n.IsLeaf() && n.AckedChildren == 0 {
 		// The parent was left out of the window: the leaf cannot be determined.
 		if n.Above != nil {
 			r.missed = true
@@ -23,12 +23,12 @@ func (r *Run) updateTip(nodeID id.Node) {
 	if n == nil {
 		return
 	}
-	if n.isLeaf() {
+	if n.IsLeaf() {
 		r.Tip = n.ID
 		return
 	}
 	for _, nodeID := range slices.Backward(r.Order) {
-		if leaf := r.Nodes[nodeID]; leaf.isLeaf() && r.isBelow(leaf, n) {
+		if leaf := r.Nodes[nodeID]; leaf.IsLeaf() && r.isBelow(leaf, n) {
 			r.Tip = nodeID
 			return
 		}

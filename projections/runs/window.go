@@ -132,7 +132,7 @@ func (r *Run) window(newest int) (*Run, bool) {
 func (r *Run) openNodes() (map[id.Node]bool, bool) {
 	keep := map[id.Node]bool{}
 	for _, nodeID := range r.Order {
-		if n := r.Nodes[nodeID]; n.isLeaf() || len(n.OpenGaps) > 0 || r.above(n) == nil {
+		if n := r.Nodes[nodeID]; n.IsLeaf() || len(n.OpenGaps) > 0 || r.above(n) == nil {
 			keep[nodeID] = true
 		}
 	}

@@ -32,6 +32,8 @@ type App struct {
 	creates  bool                   // the command may create the store; see MayCreate
 	running  bool                   // the command line was parsed and a command has started
 	measured func(call string)      // logs the durations of the call
+	// unfinished reports that stdout has the beginning of an answer; see Stream.
+	unfinished bool
 }
 
 // Actor returns the actor of this call: a person if stdin is a terminal, an agent otherwise. The

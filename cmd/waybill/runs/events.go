@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -9,6 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -39,23 +39,7 @@ JSON object per line, derived from what is stored, without secrets.`,
 				if format == openWOP {
 					return printRunEvents(ctx, a, o, cli.RunArg(args))
 				}
-				// v.Health states whether the log has a damaged tail.
-				events, v, err := o.Events(ctx, cli.RunArg(args))
-				if err != nil {
-					return err
-				}
-				// The exact bytes of the log, so that readers can check digests.
-				lines, err := storedLines(events)
-				if err != nil {
-					return err
-				}
-				if !a.Flags.JSON {
-					noteHealth(a, v.Health)
-					return a.WriteStored(lines)
-				}
-				// Not decoded and encoded again, which could hide what is stored. A line contains no raw line end, so line ends can become commas.
-				list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
-				return a.Document("events", []byte(`{"events":[`+string(list)+`],"health":"`+string(v.Health)+`"}`))
+				return printEvents(ctx, a, o, cli.RunArg(args))
 			})
 		},
 	},
@@ -72,13 +56,48 @@ func noteHealth(a *cli.App, h manifest.Health) {
 	})
 }
 
-// storedLines returns the events as lines, byte for byte as they are in the log. The error is
-// INTERNAL, for an event that cannot be encoded.
-func storedLines(events []event.Event) (out []byte, err error) {
-	for _, e := range events {
-		if out, err = event.Domain.AppendLine(out, e); err != nil {
-			return nil, fault.Wrap(err, fault.Internal, "cannot encode event %d: %v", e.Index, err)
-		}
+// printEvents prints the events of a run as they are stored, byte for byte, so that readers can check digests. They
+// are printed while the log is read.
+func printEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
+	defer cli.LimitMemory()()
+	if a.Flags.JSON {
+		return documentEvents(ctx, a, o, ref)
 	}
-	return out, nil
+	out := a.StreamStored()
+	v, err := views.EachEvent(ctx, o.Views, ref, func(_ event.Event, line []byte) error {
+		return out.Add(line, []byte("\n"))
+	})
+	if err != nil {
+		return err
+	}
+	if err := out.End(); err != nil {
+		return err
+	}
+	noteHealth(a, v.Health)
+	return nil
+}
+
+// documentEvents prints the document "events". The lines are its items: they are not decoded and encoded again, which
+// could hide what is stored.
+func documentEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
+	out, before := a.StreamJSON(), []byte(`{"v":1,"kind":"events","data":{"events":[`)
+	v, err := views.EachEvent(ctx, o.Views, ref, func(_ event.Event, line []byte) error {
+		err := out.Add(before, line)
+		before = []byte{','}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return out.End([]byte(`],"health":"` + string(v.Health) + "\"}}\n"))
+}
+
+// storedLine returns an event as a line, byte for byte as it is in the log. The error is INTERNAL, for an event
+// that cannot be encoded.
+func storedLine(e event.Event) ([]byte, error) {
+	line, err := event.Domain.AppendLine(nil, e)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "cannot encode event %d: %v", e.Index, err)
+	}
+	return line, nil
 }

@@ -31,23 +31,41 @@ Nothing is changed.`,
 		Example: "  waybill runs graph\n  waybill runs graph k3j2a7 --mermaid > run.mmd",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Show(a, cmd, "graph",
-				func(ctx context.Context, o *cli.Store) (views.Graph, error) { return o.Graph(ctx, cli.RunArg(args)) },
-				func(p *page.Page, g views.Graph) {
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				defer cli.LimitMemory()()
+				g, err := views.ReadGraph(ctx, o.Views, cli.RunArg(args))
+				if err != nil {
+					return err
+				}
+				if a.Flags.JSON {
+					return documentGraph(a, g)
+				}
+				return a.Answer("graph", nil, func(p *page.Page) {
 					// The diagram replaces the drawing; the document is the same.
 					if mermaid {
-						p.Print(page.Clean(mermaidOf(g)))
+						p.Print(page.Clean(mermaidOf(g.Whole())))
 						return
 					}
-					showGraph(p, g)
-					if g.Health != manifest.Healthy {
-						p.Text(p.Bad("! "), "The log of the session is "+render.Health(g.Health)+
-							": later nodes are not shown.")
+					showGraph(p, g.Whole())
+					if health := g.Head().Health; health != manifest.Healthy {
+						p.Text(p.Bad("! "), "The log of the session is "+render.Health(health)+": later nodes are not shown.")
 					}
 				})
+			})
 		},
 	},
 		cli.Opt(&mermaid, "mermaid", "print a Mermaid diagram"))
+}
+
+// documentGraph prints the document "graph", one row after the other.
+func documentGraph(a *cli.App, g *views.GraphReading) error {
+	return a.StreamJSON().Document("graph", g.Head(),
+		cli.List{Name: "edges", Each: func(add func(any) error) error {
+			return g.Edges(func(e views.GraphEdge) error { return add(e) })
+		}},
+		cli.List{Name: "nodes", Each: func(add func(any) error) error {
+			return g.Nodes(func(n views.GraphNode) error { return add(n) })
+		}})
 }
 
 // drawing holds the indexes for printing a graph as lines: the children of each node, and the

@@ -116,20 +116,22 @@ func followLogs(ctx context.Context, a *cli.App, q views.LogQuery) error {
 		file, _, _ := o.LogFiles(following.Session)
 		w := watch.Files(file)
 		defer w.Close()
+		if err := following.HasStep(ctx, q.Step); err != nil {
+			return err
+		}
 		printed := false
-		for first := true; ; first = false {
-			facts, err := following.Next(ctx)
-			if err == nil && first {
-				err = following.HasStep(ctx, q.Step)
-			}
+		for {
+			_, err := following.Next(ctx, func(facts []views.Fact) error {
+				for _, e := range following.Logs(ctx, facts, q) {
+					printed = true
+					if err := printFollowed(a, following, e); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 			if err != nil {
 				return err
-			}
-			for _, e := range following.Logs(ctx, facts, q) {
-				printed = true
-				if err := printFollowed(a, following, e); err != nil {
-					return err
-				}
 			}
 			if over, err := following.Ended(ctx); err != nil || over {
 				if err == nil && !printed && !a.Flags.JSON {

@@ -2,13 +2,13 @@ package runs
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/runs"
@@ -27,30 +27,98 @@ engine, such as evaluated conditions.`,
 		Example: "  waybill runs timeline\n  waybill runs timeline k3j2a7 --brief",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Show(a, cmd, "timeline",
-				func(ctx context.Context, o *cli.Store) (views.History, error) {
-					h, err := o.Timeline(ctx, cli.RunArg(args))
-					// Applied to the document, so that both outputs agree.
-					if brief {
-						h.Moments = slices.DeleteFunc(h.Moments, func(m runs.TimelineEntry) bool { return m.Working })
-					}
-					return h, err
-				},
-				showTimeline)
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				defer cli.LimitMemory()()
+				t, err := views.NewTimeline(ctx, o.Views, cli.RunArg(args))
+				if err != nil {
+					return err
+				}
+				if a.Flags.JSON {
+					return documentTimeline(ctx, a, t, brief)
+				}
+				return printTimeline(ctx, a, t, brief)
+			})
 		},
 	},
 		cli.Opt(&brief, "brief", "omit facts about the internal work of the engine"))
 }
 
-// showTimeline prints one line per entry and, for a damaged log, a warning that later facts
-// are missing. Times are in the local time zone.
-func showTimeline(p *page.Page, h views.History) {
-	// day is the date heading printed last; see render.TimelineLine.
-	day := ""
-	for _, m := range h.Moments {
-		day = render.TimelineLine(p, day, m)
+// eachMoment passes the moments of a history; with brief without those about internal work. It applies to the
+// document as well, so that both outputs agree.
+func eachMoment(ctx context.Context, t *views.Timeline, brief bool, each func(runs.TimelineEntry) error) (views.History,
+	error) {
+	return t.Each(ctx, func(m runs.TimelineEntry) error {
+		if brief && m.Working {
+			return nil
+		}
+		return each(m)
+	})
+}
+
+// documentTimeline prints the document "timeline". Its health stands before the moments and is known behind them: a
+// history with more than momentsBytesMax of moments is read a second time.
+func documentTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief bool) error {
+	var moments []byte
+	all := true
+	h, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error {
+		if all = all && len(moments) < momentsBytesMax; !all {
+			moments = nil
+			return nil
+		}
+		if len(moments) > 0 {
+			moments = append(moments, ',')
+		}
+		var err error
+		moments, err = canon.Append(moments, m)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	render.ClaimNote(p, slices.ContainsFunc(h.Moments, func(m runs.TimelineEntry) bool { return m.Actor.Ref != "" }))
+	return a.StreamJSON().Document("timeline", h, cli.List{Name: "moments", Each: func(add func(any) error) error {
+		if all {
+			return add(cli.Encoded(moments))
+		}
+		_, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error { return add(m) })
+		return err
+	}})
+}
+
+// momentsBytesMax bounds the encoded moments that are kept until the end of the first reading.
+const momentsBytesMax = 4 << 20
+
+// printTimeline prints a history while it is read.
+func printTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief bool) error {
+	p, out, lines := a.NewPage(a.Out), a.StreamText(), timelineLines{}
+	h, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error {
+		lines.show(p, m)
+		return out.Page(p)
+	})
+	if err != nil {
+		return err
+	}
+	lines.end(p, h)
+	return out.End(p.Bytes())
+}
+
+// timelineLines prints one line per entry and, for a damaged log, a warning that later facts are missing. Times are
+// in the local time zone.
+type timelineLines struct {
+	// day is the date heading printed last; see render.TimelineLine.
+	day string
+	// named reports that a line names an actor.
+	named bool
+}
+
+// show prints an entry.
+func (l *timelineLines) show(p *page.Page, m runs.TimelineEntry) {
+	l.day = render.TimelineLine(p, l.day, m)
+	l.named = l.named || m.Actor.Ref != ""
+}
+
+// end prints what follows the entries.
+func (l *timelineLines) end(p *page.Page, h views.History) {
+	render.ClaimNote(p, l.named)
 	switch h.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:

@@ -14,7 +14,6 @@ import (
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/infra/watch"
 )
 
@@ -157,14 +156,11 @@ type eventPrinter struct {
 
 // printNew implements newsOf for facts as they are stored, or in words.
 func (t *eventPrinter) printNew(ctx context.Context) (some, over bool, err error) {
-	facts, err := t.following.Next(ctx)
-	if err == nil {
-		err = t.printFacts(facts)
-	}
+	count, err := t.following.Next(ctx, t.printFacts)
 	if err == nil {
 		over, err = t.following.Ended(ctx)
 	}
-	return len(facts) > 0, over, err
+	return count > 0, over, err
 }
 
 // printFacts prints events: as stored lines with --json, else as lines of a timeline.
@@ -172,7 +168,7 @@ func (t *eventPrinter) printFacts(facts []views.Fact) error {
 	for _, f := range facts {
 		// The stored bytes, as 'runs events --json' prints them.
 		if t.app.Flags.JSON {
-			line, err := storedLines([]event.Event{f.Event})
+			line, err := storedLine(f.Event)
 			if err == nil {
 				err = t.app.WriteJSON(line)
 			}

@@ -36,10 +36,10 @@ const saveEvery = 16
 // damage.
 const ShortLog = 16
 
-// foldNodesMax bounds the nodes of a fold that is kept between calls; beyond it
+// FoldNodesMax bounds the nodes of a fold that is kept between calls; beyond it
 // a window of the fold is kept. A process that makes 100,000 steps needs no
 // more memory than one that makes a hundred.
-const foldNodesMax = 1024
+const FoldNodesMax = 1024
 
 // durableHead is the head up to which a log is known to survive a power cut.
 // Only such heads are saved: one that could vanish would later prove a loss
@@ -113,7 +113,7 @@ func (r *Reader) saveHead(ctx context.Context, s id.Session, f *runs.Fold) *runs
 	if err == nil {
 		_ = r.source.StoreHead(ctx, manifest.SessionEvents(s), runs.SavedFormat, lines)
 	}
-	if nodeCount(f) > foldNodesMax {
+	if NodeCount(f) > FoldNodesMax {
 		return window
 	}
 	return f

@@ -22,6 +22,8 @@ type History struct {
 	Fold    *runs.Fold
 
 	r *Reader
+	// windowed bounds the fold of a reading by a window, for callers that need the newest nodes only.
+	windowed bool
 }
 
 // NewHistory returns a history that has read nothing.
@@ -67,6 +69,7 @@ func (h *History) Keep() {
 func (h *History) Read(ctx context.Context) (manifest.Verdict, error) {
 	v, err := ports.Continue(ctx, h.r.source, ports.ReadRequest{Log: h.Log, From: h.Fold.Head}, h.Visitor())
 	if err == nil && h.Fold.Missed() {
+		h.windowed = false
 		return h.readAll(ctx)
 	}
 	return v, err
@@ -78,7 +81,16 @@ func (h *History) readAll(ctx context.Context) (manifest.Verdict, error) {
 }
 
 // Visitor continues the fold, or replaces it by an empty one.
-func (h *History) Visitor() ports.NewVisitor { return ports.Into(&h.Fold, runs.NewFold) }
+func (h *History) Visitor() ports.NewVisitor {
+	into := ports.Into(&h.Fold, runs.NewFold)
+	if !h.windowed {
+		return into
+	}
+	return func(from manifest.Head) ports.Visitor {
+		_ = into(from) // keeps the visitor in h.Fold
+		return NewWindowed(h.Fold)
+	}
+}
 
 // ReadSaved is Read for callers that continue a run and do not show its
 // history: an empty fold starts from the head cache when that matches the log
@@ -201,7 +213,7 @@ func (h *History) PrefixOf(ctx context.Context, index int64) (*History, error) {
 }
 
 // ReadWindowed reads a whole session into a fold with at most about
-// foldNodesMax nodes, so that a list of all runs needs little memory.
+// FoldNodesMax nodes, so that a list of all runs needs little memory.
 func (r *Reader) ReadWindowed(ctx context.Context, s id.Session) (*runs.Fold, manifest.Verdict, error) {
 	return readWindowed(ctx, r, s, func() func(event.Event) { return func(event.Event) {} })
 }
@@ -226,7 +238,7 @@ func readWindowed(ctx context.Context, r *Reader, s id.Session, begin func() fun
 			return &windowedFold{fold, nodesMax, begin()}
 		})
 	}
-	v, err := read(foldNodesMax)
+	v, err := read(FoldNodesMax)
 	if err == nil && fold.Missed() {
 		// An event refers to a dropped node. That is rare; the log is read
 		// again without a window.
@@ -244,6 +256,11 @@ type windowedFold struct {
 	each     func(event.Event)
 }
 
+// NewWindowed returns a visitor that continues a fold and keeps about FoldNodesMax nodes of it at most.
+func NewWindowed(f *runs.Fold) ports.Visitor {
+	return &windowedFold{f, FoldNodesMax, func(event.Event) {}}
+}
+
 // Visit implements ports.Visitor. It takes a window when the number of nodes
 // exceeds nodesMax.
 func (w *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
@@ -253,20 +270,27 @@ func (w *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		w.each(e)
 	}
-	if nodeCount(w.Fold) <= w.nodesMax {
-		return nil
-	}
-	// A window can be taken only if the dropped nodes are closed.
-	if window, ok := w.Window(runs.WindowNodes); ok {
-		w.Session = window
-	} else {
-		w.nodesMax *= 2 // too many nodes are open for a window; retried at twice as many
-	}
+	w.nodesMax = Reduce(w.Fold, w.nodesMax)
 	return nil
 }
 
-// nodeCount is the number of nodes in a fold.
-func nodeCount(f *runs.Fold) (n int) {
+// Reduce replaces a fold of more than nodesMax nodes by a window of it. It returns the number of nodes at which to
+// call it again.
+func Reduce(f *runs.Fold, nodesMax int) int {
+	if NodeCount(f) <= nodesMax {
+		return nodesMax
+	}
+	// A window can be taken only if the dropped nodes are closed.
+	window, ok := f.Window(runs.WindowNodes)
+	if !ok {
+		return 2 * nodesMax // too many nodes are open for a window; retried at twice as many
+	}
+	f.Session = window
+	return nodesMax
+}
+
+// NodeCount is the number of nodes in a fold.
+func NodeCount(f *runs.Fold) (n int) {
 	for _, r := range f.Runs {
 		n += len(r.Order)
 	}

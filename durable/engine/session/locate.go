@@ -52,16 +52,18 @@ func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
 // lookup is Lookup by an index; nil: every session is read.
 func lookup(ctx context.Context, r *Reader, ref string, x *index.Index) (FoundRun, error) {
 	ref = id.Typed(ref)
-	found, err := r.searchRun(ctx, ref, x)
+	found, err := r.searchPlaces(ctx, ref, x)
 	if err != nil {
 		return FoundRun{}, explain(ctx, r, ref, err)
 	}
 	h, v := found.history, found.verdict
-	if h == nil || h.Fold.Loaded {
+	if h == nil || h.Fold.Loaded || h.Fold.Partial() {
 		h = r.NewHistory(found.session)
 		if v, err = h.Read(ctx); err != nil {
 			return FoundRun{}, err
 		}
+		claimed, _ := r.Brief(ctx, found.session, r.HeadKey(ctx))
+		v = LostTail(h.Log, v, claimed.Head)
 	}
 	out := FoundRun{h, h.Fold.Runs[found.brief.RunID], v}
 	if out.Run == nil || out.Run.Tip.IsZero() {
@@ -111,6 +113,15 @@ type runMatch struct {
 // its session. A session that cannot be read does not hide runs in others; but
 // @last is RUN_AMBIGUOUS then, since the latest run may be in it.
 func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at runMatch, err error) {
+	at, err = r.searchPlaces(ctx, ref, x)
+	if err != nil {
+		return at, err
+	}
+	return confirmed(ctx, r, at, r.HeadKey(ctx))
+}
+
+// searchPlaces is searchRun, without reading the session of a run that the index names.
+func (r *Reader) searchPlaces(ctx context.Context, ref string, x *index.Index) (at runMatch, err error) {
 	if at, ok := r.atHome(ctx, ref); ok {
 		return at, nil
 	}
@@ -134,7 +145,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 			// Run ids are unique in a store, so the search can end.
 			case runID.String() == ref:
 				r.NoteHome(runID, s)
-				return confirmed(ctx, r, this, key)
+				return this, nil
 			case ref == Last && (at.session.IsZero() || isLater(this.brief, at.brief)):
 				at = this
 			case ref != Last && MatchesPrefix(runID, ref):
@@ -155,7 +166,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 			"the last run cannot be determined: %s could not be read", sessionCount(unread)).
 			Suggest("Name the run; %s shows all runs.", fault.Command{"runs", "list"})
 	}
-	return confirmed(ctx, r, at, key)
+	return at, nil
 }
 
 // places are the sessions in which a run is searched, with what the index keeps of them.
@@ -247,6 +258,7 @@ func (r *Reader) sessionRuns(ctx context.Context, s id.Session, key *token.Key) 
 		return b.Runs, at, true
 	}
 	at.history = r.NewHistory(s)
+	at.history.windowed = true
 	v, err := at.history.ReadSaved(ctx)
 	if err != nil || v.Damaged() && len(at.history.Fold.Order) == 0 {
 		return nil, at, false

@@ -2,11 +2,14 @@ package views
 
 import (
 	"context"
+	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -18,7 +21,12 @@ type Follower struct {
 	Session id.Session
 	Run     id.Run
 	fold    *runs.Fold
-	refs    map[id.Node]canon.Digest
+	// begun is the run when the follower was made.
+	begun *runs.Run
+	// wholeFold reports that a window of the fold did not suffice.
+	wholeFold bool
+	// seen is the head behind which events are passed.
+	seen manifest.Head
 	// annotationsHead is the head behind which annotations are reported.
 	annotationsHead manifest.Head
 }
@@ -29,20 +37,30 @@ type Follower struct {
 // (docs/design.md#annotations). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS,
 // SESSION_UNHEALTHY.
 func (o *Views) Follow(ctx context.Context, ref string, whole bool) (*Follower, error) {
-	at, err := o.r.Lookup(ctx, ref)
+	found, err := o.r.Find(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	f := &Follower{v: o, Session: at.Session, Run: at.Run.ID, fold: runs.NewFold(),
-		refs: map[id.Node]canon.Digest{}}
+	fold, v, err := o.r.ReadWindowed(ctx, found.Session)
+	if err != nil {
+		return nil, err
+	}
+	if run := fold.Runs[found.Run]; run == nil || run.Tip.IsZero() {
+		return nil, found.NotRead()
+	}
+	f := &Follower{v: o, Session: found.Session, Run: found.Run, fold: fold, begun: fold.Runs[found.Run],
+		seen: fold.Head}
+	if whole {
+		f.fold, f.seen = runs.NewFold(), manifest.Head{}
+	}
 	// An unreadable log of annotations is reported by the first call for them.
-	if t, _, err := o.r.Tally(ctx, at.Session); err == nil {
+	if t, _, err := o.r.Tally(ctx, found.Session); err == nil {
 		f.annotationsHead = t.Head
 	}
-	if !whole {
-		_, err = f.Next(ctx)
+	if v.Damaged() {
+		return nil, ports.Unhealthy(manifest.SessionEvents(found.Session), v)
 	}
-	return f, err
+	return f, nil
 }
 
 // Fact is one event with its description in words.
@@ -51,47 +69,86 @@ type Fact struct {
 	Moment runs.TimelineEntry
 }
 
-// Next returns the events since the last call, nil if the log has no new ones.
-// If the log is another history than before, it is reported from its beginning.
-// SESSION_UNHEALTHY for a damaged log.
-func (f *Follower) Next(ctx context.Context) ([]Fact, error) {
-	var c *eventCollector
+// Next passes the events since the last call, some at a time and each once, and returns how many there were. If
+// the log is another history than before, it is reported from its beginning. SESSION_UNHEALTHY for a damaged log,
+// after the events of its valid beginning.
+func (f *Follower) Next(ctx context.Context, each func([]Fact) error) (count int, err error) {
 	log := manifest.SessionEvents(f.Session)
-	v, err := ports.Continue(ctx, f.v.store, ports.ReadRequest{Log: log, From: f.fold.Head},
+	v, err := f.read(ctx, each, &count)
+	if errors.Is(err, errAnotherHistory) {
+		f.fold, f.seen = runs.NewFold(), manifest.Head{}
+		v, err = f.read(ctx, each, &count)
+	}
+	if errors.Is(err, errMissedNode) {
+		f.fold, f.wholeFold = runs.NewFold(), true
+		v, err = f.read(ctx, each, &count)
+	}
+	if err == nil && v.Damaged() {
+		err = ports.Unhealthy(log, v)
+	}
+	return count, err
+}
+
+// errAnotherHistory reports a log that does not have the segments that were passed.
+var errAnotherHistory = errors.New("the log is another history than before")
+
+// read continues the fold, and passes what is behind f.seen. errAnotherHistory: f.seen is not on the log's chain.
+func (f *Follower) read(ctx context.Context, each func([]Fact) error, count *int) (manifest.Verdict, error) {
+	return ports.Continue(ctx, f.v.store, ports.ReadRequest{Log: manifest.SessionEvents(f.Session), From: f.fold.Head},
 		func(from manifest.Head) ports.Visitor {
-			c = &eventCollector{run: f.Run}
 			if from.IsZero() {
 				f.fold = runs.NewFold()
 			}
+			var fold ports.Visitor = f.fold
+			if !f.wholeFold {
+				fold = session.NewWindowed(f.fold)
+			}
+			met := from == f.seen
 			return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
-				_ = c.Visit(seg, head) // always nil
-				return f.fold.Visit(seg, head)
+				_ = fold.Visit(seg, head) // always nil
+				if f.fold.Missed() {
+					return errMissedNode
+				}
+				if !met {
+					if met = head == f.seen; !met && head.Next >= f.seen.Next {
+						return errAnotherHistory
+					}
+					return nil
+				}
+				f.seen = head
+				facts := f.facts(ctx, seg)
+				if *count += len(facts); len(facts) == 0 {
+					return nil
+				}
+				return each(facts)
 			})
 		})
-	if err != nil {
-		return nil, err
-	}
-	if v.Damaged() {
-		return nil, ports.Unhealthy(manifest.SessionEvents(f.Session), v)
-	}
-	// Snapshots are remembered for descriptions of later events.
-	for _, e := range c.events {
+}
+
+// facts describes the events of a segment that are of the run or of none.
+func (f *Follower) facts(ctx context.Context, seg manifest.Segment) []Fact {
+	var events []event.Event
+	refs := map[id.Node]canon.Digest{}
+	for _, e := range seg.Events {
+		if !ofRun(e, f.Run) {
+			continue
+		}
+		events = append(events, e)
 		if p, ok := e.Data.(event.NodeCreated); ok {
-			f.refs[e.Scope.NodeID] = p.SnapshotRef
+			refs[e.Scope.NodeID] = p.SnapshotRef
 		}
 	}
-	if len(c.events) == 0 {
-		return nil, nil
+	obs, run := &observer{v: f.v}, f.fold.Runs[f.Run]
+	var w compile.View
+	if run != nil {
+		w, _ = obs.workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
 	}
-	obs := &observer{v: f.v}
-	w, _ := obs.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
-	moments := runs.Timeline(c.events,
-		func(n id.Node) runs.StepInfo { return obs.timelinePlace(ctx, w, f.fold.Runs[f.Run].Node(n), f.refs[n]) })
+	moments := runs.Timeline(events, stepInfo(ctx, obs, w, run, refs))
 	out := make([]Fact, len(moments))
 	for i := range moments {
-		out[i] = Fact{c.events[i], moments[i]}
+		out[i] = Fact{events[i], moments[i]}
 	}
-	return out, nil
+	return out
 }
 
 // Ended reports that no events will follow except after a rewind: the run is

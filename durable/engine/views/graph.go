@@ -3,14 +3,15 @@ package views
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"strings"
 
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -57,116 +58,237 @@ type GraphEdge struct {
 	Cause event.CauseKind `json:"cause"`
 }
 
-// Graph returns a run as its graph. ref is a run id, a unique prefix of one, or
-// @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
+// GraphReading is a run as its graph, as one pass over the log found it: a record of about a hundred bytes for
+// each node and edge, from which the rows of the document are made one at a time.
+type GraphReading struct {
+	head  Graph // without nodes and edges
+	nodes []nodeRecord
+	edges []edgeRecord
+	index map[rawNode]int32 // of nodes
+	tip   rawNode
+	kinds words[event.NodeKind]
+	means words[event.EdgeKind]
+	cause words[event.CauseKind]
+	// texts are titles and step instance keys; those that few nodes have in common are not searched for.
+	texts words[string]
+}
+
+// rawNode is the bytes of a node's id.
+type rawNode = [16]byte
+
+// nodeOf returns the id of a node.
+func nodeOf(raw rawNode) id.Node { return id.Node{}.OfRaw(raw) }
+
+// nodeRecord is one node. Its ids share no memory with the log.
+type nodeRecord struct {
+	node, parent rawNode // parent is zero for a root
+	createdAtMs  int64
+	attempts     int32
+	openGaps     int32
+	title, key   int32 // in texts
+	kind         int32 // in kinds
+	complete     bool
+	leaf         bool
+}
+
+// edgeRecord is one edge.
+type edgeRecord struct {
+	from, to    rawNode
+	kind, cause int32 // in means and cause
+}
+
+// words numbers the texts of a list: most rows have one of few.
+type words[T ~string] struct {
+	list   []T
+	number map[T]int32
+}
+
+// of returns the number of a text. one is true for a text of one row only.
+func (w *words[T]) of(text T, one bool) int32 {
+	n, ok := w.number[text]
+	if ok {
+		return n
+	}
+	n = int32(len(w.list))
+	w.list = append(w.list, T(strings.Clone(string(text))))
+	if !one {
+		if w.number == nil {
+			w.number = map[T]int32{}
+		}
+		w.number[w.list[n]] = n
+	}
+	return n
+}
+
+// ReadGraph reads a run as its graph, in one pass over the log of its session. ref is a run id, a unique prefix
+// of one, or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
+func ReadGraph(ctx context.Context, o *Views, ref string) (*GraphReading, error) {
+	found, err := o.r.Find(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	p := &graphPass{v: o, found: found, nodesMax: session.FoldNodesMax}
+	g, err := p.read(ctx)
+	if errors.Is(err, errMissedNode) {
+		p.nodesMax = math.MaxInt
+		g, err = p.read(ctx)
+	}
+	return g, err
+}
+
+// graphPass is one reading of a log into a GraphReading.
+type graphPass struct {
+	v        *Views
+	found    session.Found
+	nodesMax int // of fold
+	fold     *runs.Fold
+	obs      *observer
+	workflow *compile.View
+	g        *GraphReading
+}
+
+// read reads the log. errMissedNode: a window of nodesMax nodes does not suffice.
+func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
+	p.fold, p.obs, p.workflow = runs.NewFold(), &observer{v: p.v}, nil
+	p.g = &GraphReading{index: map[rawNode]int32{}}
+	v, err := p.v.r.Each(ctx, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
+		p.addEdges(seg)
+		_ = p.fold.Visit(seg, head) // always nil
+		if session.NodeCount(p.fold) <= p.nodesMax {
+			return nil
+		}
+		if err := p.record(ctx); err != nil {
+			return err
+		}
+		p.nodesMax = session.Reduce(p.fold, p.nodesMax)
+		return nil
+	})
+	if err == nil {
+		err = p.record(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	run := p.fold.Runs[p.found.Run]
+	if run == nil || run.Tip.IsZero() {
+		return nil, p.found.NotRead()
+	}
+	p.g.tip = run.Tip.Raw()
+	p.g.head = Graph{RunID: run.ID, SessionID: p.found.Session,
+		Title: cmp.Or(run.Started.Name(), p.workflow.Name(), run.Started.WorkflowID), Nodes: []GraphNode{},
+		Edges: []GraphEdge{}, Health: p.obs.health(v.Health), Partial: v.Damaged()}
+	return p.g, nil
+}
+
+// addEdges records the edges of a segment.
+func (p *graphPass) addEdges(seg manifest.Segment) {
+	for _, e := range seg.Events {
+		if edge, ok := e.Data.(event.EdgeCreated); ok && ofRun(e, p.found.Run) {
+			p.g.edges = append(p.g.edges, edgeRecord{edge.FromNodeID.Raw(), edge.ToNodeID.Raw(),
+				p.g.means.of(edge.EdgeKind, false), p.g.cause.of(edge.Cause.Kind, false)})
+		}
+	}
+}
+
+// record records the nodes of the fold as they are now. A node that is left out of the fold afterwards does not
+// change any more.
+func (p *graphPass) record(ctx context.Context) error {
+	if p.fold.Missed() {
+		return errMissedNode
+	}
+	run := p.fold.Runs[p.found.Run]
+	if run == nil {
+		return nil
+	}
+	if p.workflow == nil {
+		w, err := p.obs.workflow(ctx, run.Started.WorkflowHash)
+		if err != nil {
+			return err
+		}
+		p.workflow = &w
+	}
+	for _, nodeID := range run.Order {
+		row, err := p.row(ctx, run.Node(nodeID))
+		if err != nil {
+			return err
+		}
+		if i, known := p.g.index[row.node]; known {
+			p.g.nodes[i] = row
+			continue
+		}
+		p.g.index[row.node] = int32(len(p.g.nodes))
+		p.g.nodes = append(p.g.nodes, row)
+	}
+	return nil
+}
+
+// row returns the record of a node.
+func (p *graphPass) row(ctx context.Context, n *runs.Node) (nodeRecord, error) {
+	state, err := p.obs.snapshot(ctx, n.SnapshotRef)
+	row := nodeRecord{node: n.ID.Raw(), createdAtMs: n.CreatedAtMs, attempts: int32(len(n.Attempts)),
+		openGaps: int32(len(n.OpenGaps)), kind: p.g.kinds.of(n.Kind, false), complete: state.IsComplete(),
+		leaf: n.IsLeaf()}
+	if n.Parent != nil {
+		row.parent = n.Parent.Raw()
+	}
+	title, key, ownTitle, ownKey := "The end", "", false, false
+	if pending := state.PendingStep(); pending != nil {
+		title, key = titleAt(*p.workflow, *pending, n), pending.Key()
+		ownTitle, ownKey = title != p.workflow.Title(pending.StepID), len(pending.LoopPath) > 0
+	} else if !state.IsComplete() {
+		title = unreadableStep
+	}
+	row.title, row.key = p.g.texts.of(title, ownTitle), p.g.texts.of(key, ownKey)
+	return row, err
+}
+
+// Head returns the document without its nodes and edges.
+func (g *GraphReading) Head() Graph { return g.head }
+
+// Nodes calls each for the nodes in the order of their creation.
+func (g *GraphReading) Nodes(each func(GraphNode) error) error {
+	for _, r := range g.nodes {
+		row := GraphNode{NodeID: nodeOf(r.node), NodeKind: g.kinds.list[r.kind], StepInstanceKey: g.texts.list[r.key],
+			Title: g.texts.list[r.title], Complete: r.complete, Tip: r.leaf, PreferredTip: r.node == g.tip,
+			Attempts: int(r.attempts), OpenGaps: int(r.openGaps), CreatedAtMs: r.createdAtMs}
+		if r.parent != (rawNode{}) {
+			parent := nodeOf(r.parent)
+			row.ParentNodeID = &parent
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Edges calls each for the edges in the order of the log.
+func (g *GraphReading) Edges(each func(GraphEdge) error) error {
+	for _, r := range g.edges {
+		if _, ok := g.index[r.to]; !ok {
+			continue // no node of the run
+		}
+		if err := each(GraphEdge{nodeOf(r.from), nodeOf(r.to), g.means.list[r.kind],
+			g.cause.list[r.cause]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Graph returns a run as its graph, with all rows in memory. ref and the errors are those of ReadGraph.
 func (o *Views) Graph(ctx context.Context, ref string) (Graph, error) {
-	at, err := o.r.Lookup(ctx, ref)
+	g, err := ReadGraph(ctx, o, ref)
 	if err != nil {
 		return Graph{}, err
 	}
-	run := at.Run
-	out := Graph{RunID: run.ID, SessionID: at.Session, Title: run.Started.Name(), Nodes: []GraphNode{},
-		Edges: []GraphEdge{}}
-	obs := &observer{v: o}
-	w, err := obs.workflow(ctx, run.Started.WorkflowHash)
-	if err != nil {
-		return out, err
-	}
-	out.Title = cmp.Or(out.Title, w.Name(), run.Started.WorkflowID)
-	for _, nodeID := range run.Order {
-		n := run.Node(nodeID)
-		state, err := obs.snapshot(ctx, n.SnapshotRef)
-		if err != nil {
-			return out, err
-		}
-		row := GraphNode{NodeID: n.ID, NodeKind: n.Kind, ParentNodeID: n.Parent, Complete: state.IsComplete(),
-			PreferredTip: n.ID == run.Tip,
-			Attempts:     len(n.Attempts), OpenGaps: len(n.OpenGaps), CreatedAtMs: n.CreatedAtMs, Title: "The end"}
-		if p := state.PendingStep(); p != nil {
-			row.StepInstanceKey, row.Title = p.Key(), titleAt(w, *p, n)
-		} else if !state.IsComplete() {
-			row.Title = unreadableStep
-		}
-		out.Nodes = append(out.Nodes, row)
-	}
-	out.Health, out.Partial = obs.health(at.Verdict.Health), at.Verdict.Damaged()
-	// Tips is O(nodes); it is called once and not for each row.
-	tips := map[id.Node]bool{}
-	for _, n := range run.Tips() {
-		tips[n] = true
-	}
-	for i := range out.Nodes {
-		out.Nodes[i].Tip = tips[out.Nodes[i].NodeID]
-	}
-	events, _, err := o.Events(ctx, run.ID.String())
-	for _, e := range events {
-		// The events are read a second time; an edge that was added since the
-		// first reading has no node here.
-		if p, ok := e.Data.(event.EdgeCreated); ok && run.Node(p.ToNodeID) != nil {
-			out.Edges = append(out.Edges, GraphEdge{p.FromNodeID, p.ToNodeID, p.EdgeKind, p.Cause.Kind})
-		}
-	}
-	return out, err
+	return g.Whole(), nil
 }
 
-// LocateNode resolves a reference to a node of a run: "" for the preferred tip,
-// a step id or step instance key, or a node id or unique prefix of one. Of
-// several nodes at the same step, the last one on the path to the preferred tip
-// is returned. A step name is preferred to a node id with that prefix, because
-// names are chosen and ids are random.
-//
-// Errors: TOKEN_UNKNOWN_NODE, RUN_AMBIGUOUS for a prefix of several ids.
-func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.Position, error) {
-	at, err := o.r.Lookup(ctx, runRef)
-	if err != nil {
-		return engine.Position{}, err
-	}
-	here := engine.Position{Session: at.Session, Run: at.Run.ID, Node: at.Run.Tip}
-	if nodeRef == "" {
-		return here, nil
-	}
-	step, err := o.locateStep(ctx, at.Run, here, nodeRef)
-	if !fault.Is(err, fault.TokenUnknownNode) {
-		return step, err
-	}
-	var found []id.Node
-	var names []string
-	nodeRef = id.Typed(nodeRef)
-	for _, n := range at.Run.Order {
-		if strings.HasPrefix(n.String(), "node_"+strings.TrimPrefix(nodeRef, "node_")) && nodeRef != "node_" {
-			found, names = append(found, n), append(names, n.String())
-		}
-	}
-	switch len(found) {
-	case 0:
-		if f := fault.WrongKind(fault.TokenUnknownNode, nodeRef, id.Noun(nodeRef), "a node"); f != nil {
-			f.Suggestion = fault.Of(err).Suggestion
-			return step, f
-		}
-		return step, err
-	case 1:
-		here.Node = found[0]
-		return here, nil
-	}
-	return here, session.Ambiguous("nodes of run "+at.Run.ID.String(), nodeRef, names)
-}
-
-// locateStep searches the path from the tip to the root for a node at which the
-// step is pending.
-func (o *Views) locateStep(ctx context.Context, r *runs.Run, here engine.Position, ref string) (engine.Position,
-	error) {
-	path, obs := r.Path(r.Tip), &observer{v: o}
-	for i := len(path) - 1; i >= 0; i-- {
-		state, err := obs.snapshot(ctx, r.Node(path[i]).SnapshotRef)
-		if err != nil {
-			return here, err
-		}
-		if p := state.PendingStep(); p != nil && (p.Key() == ref || p.StepID == ref) {
-			here.Node = path[i]
-			return here, nil
-		}
-	}
-	return here, fault.New(fault.TokenUnknownNode,
-		"run %s has no node that begins with %q, and no step of that name on its path", r.ID, ref).
-		Suggest("See its nodes with %s.", fault.Command{"runs", "graph", r.ID.String()})
+// Whole returns the document with all rows.
+func (g *GraphReading) Whole() Graph {
+	out := g.head
+	_ = g.Nodes(func(n GraphNode) error { out.Nodes = append(out.Nodes, n); return nil })
+	_ = g.Edges(func(e GraphEdge) error { out.Edges = append(out.Edges, e); return nil })
+	return out
 }

@@ -192,15 +192,11 @@ func (f *Follower) Logs(ctx context.Context, facts []Fact, q LogQuery) (out []Lo
 	return out
 }
 
-// HasStep is TOKEN_UNKNOWN_NODE for a step that neither the workflow nor the run has.
+// HasStep is TOKEN_UNKNOWN_NODE for a step that neither the workflow nor the run had when it began to be followed.
 func (f *Follower) HasStep(ctx context.Context, ref string) error {
-	run := f.fold.Runs[f.Run]
-	if run == nil {
-		return nil
-	}
 	obs := &observer{v: f.v}
-	w, _ := obs.workflow(ctx, run.Started.WorkflowHash)
-	return obs.hasStep(ctx, w, run, ref)
+	w, _ := obs.workflow(ctx, f.begun.Started.WorkflowHash)
+	return obs.hasStep(ctx, w, f.begun, ref)
 }
 
 // entry converts a recorded result; ok is false for one that the query does not select.

@@ -17,7 +17,6 @@ import (
 	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/wait"
-	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -240,41 +239,4 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 	err = obs.tell(ctx, at, &out, step != "")
 	out.Health = obs.health(out.Health)
 	return out, err
-}
-
-// Events returns the stored events of a run and those of its session that
-// belong to no run, unchanged and in order, with the verdict over the log. A
-// damaged log yields the events of its valid prefix.
-func (o *Views) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
-	_, events, v, err := o.eventsOf(ctx, ref)
-	return events, v, err
-}
-
-// eventsOf returns the run that ref names, and its events.
-func (o *Views) eventsOf(ctx context.Context, ref string) (session.FoundRun, []event.Event, manifest.Verdict, error) {
-	at, err := o.r.Lookup(ctx, ref)
-	if err != nil {
-		return at, nil, manifest.Verdict{}, err
-	}
-	c := &eventCollector{run: at.Run.ID}
-	v, err := o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)},
-		ports.Into(&c, func() *eventCollector { return &eventCollector{run: at.Run.ID} }))
-	return at, c.events, v, err
-}
-
-// eventCollector is a visitor that keeps the events of one run, and those that
-// name no run.
-type eventCollector struct {
-	run    id.Run
-	events []event.Event
-}
-
-// Visit implements ports.Visitor.
-func (c *eventCollector) Visit(seg manifest.Segment, _ manifest.Head) error {
-	for _, e := range seg.Events {
-		if e.Scope.RunID == c.run || e.Scope.RunID.IsZero() {
-			c.events = append(c.events, e)
-		}
-	}
-	return nil
 }

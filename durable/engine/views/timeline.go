@@ -3,11 +3,15 @@ package views
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -22,41 +26,160 @@ type History struct {
 	Findings []manifest.Finding   `json:"findings"`
 }
 
-// Timeline describes the events of a run in order. ref is a run id, a unique
-// prefix of one, or @last. If the workflow or a snapshot cannot be read, steps
-// appear without their titles; the rest of the history is still shown.
-func (o *Views) Timeline(ctx context.Context, ref string) (History, error) {
-	at, events, v, err := o.eventsOf(ctx, ref)
-	if err != nil {
-		return History{}, err
+// Timeline reads the history of one run, as often as it is asked for. Each reading is one pass over the log of
+// the session, in memory that does not depend on its length. It is for one goroutine at a time.
+type Timeline struct {
+	v     *Views
+	found session.Found
+	// until ends the readings behind the first one: they describe the same events.
+	until manifest.Head
+	read  History
+}
+
+// NewTimeline finds a run. ref is a run id, a unique prefix of one, or @last. Errors: RUN_NOT_FOUND,
+// RUN_AMBIGUOUS.
+func NewTimeline(ctx context.Context, v *Views, ref string) (*Timeline, error) {
+	found, err := v.r.Find(ctx, ref)
+	return &Timeline{v: v, found: found}, err
+}
+
+// Each describes the events of the run in order, and returns the history without its moments. If the workflow
+// or a snapshot cannot be read, steps appear without their titles; the rest of the history is still shown.
+// RUN_NOT_FOUND: the readable part of the session does not have the run.
+func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error) (History, error) {
+	d := &telling{run: t.found.Run, obs: &observer{v: t.v}, each: each, nodesMax: session.FoldNodesMax}
+	v, err := t.pass(ctx, d)
+	if errors.Is(err, errMissedNode) {
+		d.nodesMax = math.MaxInt
+		v, err = t.pass(ctx, d)
 	}
-	out := History{Health: v.Health, Partial: v.Damaged(), Findings: append([]manifest.Finding{}, v.Findings...)}
-	var started event.RunStarted
+	if err != nil || !t.until.IsZero() {
+		return t.read, err
+	}
+	run := d.fold.Runs[t.found.Run]
+	if run == nil || run.Tip.IsZero() {
+		return History{}, t.found.NotRead()
+	}
+	t.until = v.Head
+	t.read = History{RunID: run.ID, Title: run.Started.Name(), Health: d.obs.health(v.Health), Partial: v.Damaged(),
+		Moments: []runs.TimelineEntry{}, Findings: append([]manifest.Finding{}, v.Findings...)}
+	if d.workflowErr == nil {
+		t.read.Title = cmp.Or(t.read.Title, d.workflow.Name(), run.Started.WorkflowID)
+	}
+	return t.read, nil
+}
+
+// pass reads the log once for a telling, from its beginning up to t.until.
+func (t *Timeline) pass(ctx context.Context, d *telling) (manifest.Verdict, error) {
+	d.fold, d.events, d.bytes = runs.NewFold(), nil, 0
+	v, err := t.v.r.Each(ctx, t.found.Session, func(seg manifest.Segment, head manifest.Head) error {
+		if err := d.add(ctx, seg, head); err != nil {
+			return err
+		}
+		if head == t.until {
+			return session.ErrStopReading
+		}
+		return nil
+	})
+	if err == nil && !t.until.IsZero() {
+		err = t.found.Replaced()
+	}
+	if err == nil || errors.Is(err, session.ErrStopReading) {
+		err = d.tell(ctx)
+	}
+	return v, err
+}
+
+// telling is one reading of a history. It describes events in chunks, each with the state of the run behind the
+// chunk: how a step is called may depend on what was recorded at it a little later.
+type telling struct {
+	run  id.Run
+	each func(runs.TimelineEntry) error
+
+	fold     *runs.Fold
+	nodesMax int // of fold
+	obs      *observer
+	events   []event.Event // of the chunk
+	bytes    int           // of its lines
+	next     int64         // index of the first event that was not described
+
+	workflow       compile.View
+	workflowErr    error
+	workflowLoaded bool
+}
+
+// chunkBytesMax is the size of the segments of a chunk at which it is described. Nearly every run is one chunk.
+const chunkBytesMax = 2 << 20
+
+// errMissedNode reports that an event refers to a node that the window of the fold does not have: the log is read
+// again with a whole fold.
+var errMissedNode = errors.New("an event refers to a node that was left out")
+
+// add adds a segment to the chunk.
+func (d *telling) add(ctx context.Context, seg manifest.Segment, head manifest.Head) error {
+	_ = d.fold.Visit(seg, head) // always nil
+	for _, e := range seg.Events {
+		if ofRun(e, d.run) && e.Index >= d.next {
+			d.events, d.bytes = append(d.events, e), d.bytes+len(seg.Bytes)/len(seg.Events)
+		}
+	}
+	if d.bytes < chunkBytesMax && session.NodeCount(d.fold) <= d.nodesMax {
+		return nil
+	}
+	if err := d.tell(ctx); err != nil {
+		return err
+	}
+	d.nodesMax = session.Reduce(d.fold, d.nodesMax)
+	return nil
+}
+
+// tell describes the chunk.
+func (d *telling) tell(ctx context.Context) error {
+	if d.fold.Missed() {
+		return errMissedNode
+	}
+	run := d.fold.Runs[d.run]
+	if run != nil && !d.workflowLoaded {
+		d.workflow, d.workflowErr = d.obs.workflow(ctx, run.Started.WorkflowHash)
+		d.workflowLoaded = true
+	}
 	refs := map[id.Node]canon.Digest{}
-	for _, e := range events {
-		switch p := e.Data.(type) {
-		case event.RunStarted:
-			out.RunID, started = e.Scope.RunID, p
-		case event.NodeCreated:
+	for _, e := range d.events {
+		if p, ok := e.Data.(event.NodeCreated); ok {
 			refs[e.Scope.NodeID] = p.SnapshotRef
 		}
 	}
-	out.Title = started.Name()
-	obs := &observer{v: o}
-	w, err := obs.workflow(ctx, started.WorkflowHash)
-	if err == nil && out.Title == "" {
-		out.Title = cmp.Or(w.Name(), started.WorkflowID)
+	moments := runs.Timeline(d.events, stepInfo(ctx, d.obs, d.workflow, run, refs))
+	clear(d.events) // they are not kept until the slice is filled again
+	d.events, d.bytes = d.events[:0], 0
+	for _, m := range moments {
+		d.next = m.Index + 1
+		if err := d.each(m); err != nil {
+			return err
+		}
 	}
-	// Many events belong to one node; each snapshot is read once.
+	return nil
+}
+
+// stepInfo returns what a timeline displays about the nodes of a run, which is nil for one that is not known yet.
+// refs are snapshots of nodes that the run may not have. Many events belong to one node; each snapshot is read once.
+func stepInfo(ctx context.Context, o *observer, w compile.View, run *runs.Run,
+	refs map[id.Node]canon.Digest) runs.StepInfoFunc {
 	known := map[id.Node]runs.StepInfo{}
-	out.Moments = runs.Timeline(events, func(n id.Node) runs.StepInfo {
+	return func(n id.Node) runs.StepInfo {
 		p, ok := known[n]
 		if !ok {
-			p = obs.timelinePlace(ctx, w, at.Run.Node(n), refs[n])
+			var node *runs.Node
+			ref := refs[n]
+			if run != nil && run.Node(n) != nil {
+				node, ref = run.Node(n), run.Node(n).SnapshotRef
+			}
+			p = o.timelinePlace(ctx, w, node, ref)
 			known[n] = p
 		}
 		return p
-	})
-	out.Health = obs.health(out.Health)
-	return out, nil
+	}
 }
+
+// ofRun reports an event of a run, or one that belongs to no run.
+func ofRun(e event.Event, run id.Run) bool { return e.Scope.RunID == run || e.Scope.RunID.IsZero() }

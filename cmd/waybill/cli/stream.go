@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bytes"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// streamBytes is the size of a part of a stream. A shorter answer is written with one call of Write, and not at
+// all if the command fails before its end.
+const streamBytes = 64 << 10
+
+// Stream writes an answer of any length while it is made, in parts of about streamBytes. End writes the rest. An
+// error after the first part is printed on stderr also with --json, since stdout has the beginning of a document.
+type Stream struct {
+	app   *App
+	write func([]byte) error
+	part  []byte
+}
+
+// StreamJSON returns a stream of JSON, which is printed as WriteJSON prints it.
+func (a *App) StreamJSON() *Stream { return &Stream{app: a, write: a.WriteJSON} }
+
+// StreamStored returns a stream of stored bytes, which are printed as WriteStored prints them.
+func (a *App) StreamStored() *Stream { return &Stream{app: a, write: a.WriteStored} }
+
+// StreamText returns a stream of text for people.
+func (a *App) StreamText() *Stream { return &Stream{app: a, write: a.Write} }
+
+// Add appends text, which must end with a whole character.
+func (s *Stream) Add(text ...[]byte) error {
+	for _, t := range text {
+		s.part = append(s.part, t...)
+	}
+	if len(s.part) < streamBytes {
+		return nil
+	}
+	s.app.unfinished = true
+	return s.flush()
+}
+
+// Page appends the text of a page once it is long enough, and empties the page.
+func (s *Stream) Page(p *page.Page) error {
+	if p.Len() < streamBytes {
+		return nil
+	}
+	err := s.Add(p.Bytes())
+	p.Reset()
+	return err
+}
+
+// End writes the rest.
+func (s *Stream) End(text ...[]byte) error {
+	err := s.Add(text...)
+	if err == nil {
+		err = s.flush()
+	}
+	s.app.unfinished = s.app.unfinished && err != nil
+	return err
+}
+
+// flush writes what was added. A part of no bytes is not written.
+func (s *Stream) flush() error {
+	if len(s.part) == 0 {
+		return nil
+	}
+	err := s.write(s.part)
+	s.part = s.part[:0]
+	return err
+}
+
+// List is a list of a streamed document. Each passes its items, one after the other; an item of type Encoded is one
+// or several items as JSON, separated by commas.
+type List struct {
+	Name string
+	Each func(add func(item any) error) error
+}
+
+// Encoded is JSON that was encoded before.
+type Encoded []byte
+
+// Document writes what App.Document prints for data whose lists are empty and have these items instead. The lists
+// are in the order of their names, in which members of a document stand.
+func (s *Stream) Document(kind string, data any, lists ...List) error {
+	rest, err := canon.Marshal(data)
+	if err != nil {
+		return encodingFault(err)
+	}
+	if err := s.Add([]byte(`{"v":1,"kind":"` + kind + `","data":`)); err != nil {
+		return err
+	}
+	for _, l := range lists {
+		// A text in data cannot contain this: its quotes are escaped.
+		before, after, ok := bytes.Cut(rest, []byte(`"`+l.Name+`":[]`))
+		if !ok {
+			return fault.New(fault.Invariant, "the document %s has no empty list %s", kind, l.Name)
+		}
+		if err := s.Add(before, []byte(`"`+l.Name+`":[`)); err != nil {
+			return err
+		}
+		if err := l.Each(s.items()); err != nil {
+			return err
+		}
+		rest = append([]byte{']'}, after...)
+	}
+	return s.End(rest, []byte("}\n"))
+}
+
+// items returns a function that appends the items of a list.
+func (s *Stream) items() func(item any) error {
+	comma := []byte{}
+	return func(item any) error {
+		raw, ok := item.(Encoded)
+		if !ok {
+			var err error
+			if raw, err = canon.Marshal(item); err != nil {
+				return encodingFault(err)
+			}
+		}
+		if len(raw) == 0 {
+			return nil
+		}
+		err := s.Add(comma, raw)
+		comma = []byte{','}
+		return err
+	}
+}
+
+// encodingFault is the error for data that cannot be encoded.
+func encodingFault(err error) error {
+	return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+}

@@ -1,0 +1,80 @@
+package session
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// Found is a run with its session, as the index or a head cache names it. That the session has the run is
+// found out by the reading that follows.
+type Found struct {
+	Session id.Session
+	Run     id.Run
+}
+
+// Find finds a run as Lookup does, and reads no session that the index or a head cache describes. Errors as
+// of Locate.
+func (r *Reader) Find(ctx context.Context, ref string) (Found, error) {
+	ref = id.Typed(ref)
+	at, err := r.searchPlaces(ctx, ref, r.Index)
+	if err != nil {
+		return Found{}, explain(ctx, r, ref, err)
+	}
+	return Found{at.session, at.brief.RunID}, nil
+}
+
+// NotRead is RUN_NOT_FOUND for a run that was found and that the readable part of its session does not have.
+func (f Found) NotRead() error { return runNotFound(f.Run.String(), 1) }
+
+// Each reads the log of a session from its beginning and passes each committed segment to visit, in order and
+// once: a reading that starts over (docs/design.md#reading) passes only what follows. It keeps nothing of a
+// segment, so that it needs the same memory for any log. STORE_CONFLICT: the segments that were passed are not
+// those of the log any more.
+func (r *Reader) Each(ctx context.Context, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
+	p := &passed{session: s, visit: visit}
+	v, err := r.source.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, p.begin)
+	if err == nil && !p.met {
+		err = replaced(s)
+	}
+	return v, err
+}
+
+// passed is how far the segments of a log were passed to visit.
+type passed struct {
+	session id.Session
+	visit   ports.VisitorFunc
+	head    manifest.Head // after the last segment that was passed
+	met     bool          // the present reading has met that head
+}
+
+// begin starts a reading; all of them start at the zero Head.
+func (p *passed) begin(manifest.Head) ports.Visitor {
+	p.met = p.head.IsZero()
+	return ports.VisitorFunc(p.segment)
+}
+
+// segment passes a segment, unless an earlier reading did.
+func (p *passed) segment(seg manifest.Segment, head manifest.Head) error {
+	switch {
+	case p.met:
+		p.head = head
+		return p.visit(seg, head)
+	case head.Next < p.head.Next:
+		return nil
+	case head == p.head:
+		p.met = true
+		return nil
+	}
+	return replaced(p.session)
+}
+
+// Replaced is STORE_CONFLICT for a session that is another one than it was during an earlier reading.
+func (f Found) Replaced() error { return replaced(f.Session) }
+
+func replaced(s id.Session) error {
+	return fault.New(fault.StoreConflict, "session %s was moved away or replaced while it was read", s)
+}
