@@ -193,6 +193,9 @@ func TestCompletions(t *testing.T) {
 	c.expect([]string{"runs", "cancel", ""}, first)
 	c.expect([]string{"runs", "cancel", first, ""})
 	c.expect([]string{"runs", "show", ""}, "@last", second, first)
+	c.expect([]string{"runs", "diff", ""}, "@last", second, first)
+	c.expect([]string{"runs", "diff", first, ""}, "@last", second, first)
+	c.expect([]string{"runs", "diff", first, second, ""})
 }
 
 // TestCompletionsOfBrokenStores: without a store that can be read there is nothing to complete, and no message.

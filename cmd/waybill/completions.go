@@ -24,6 +24,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 			"runs logs", "runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back",
 			"deny", "fork", "replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
 			"annotations retract"}},
+		{twoRuns(a), []string{"runs diff"}},
 		{cli.CompleteOpenRun(a), []string{"runs cancel"}},
 		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
 			"proposals reject", "proposals archive", "proposals rollback"}},
@@ -38,6 +39,13 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 		}
 	}
 	cli.CompleteFlags(root, flagCompletions(a))
+}
+
+// twoRuns returns the completion of two arguments that are runs.
+func twoRuns(a *cli.App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.CompleteRunArg(cmd, args[min(len(args), 1):], word)
+	}
 }
 
 // flagCompletions returns the completion of flags by the name of their value in the help, and by the name of

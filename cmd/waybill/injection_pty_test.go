@@ -194,6 +194,18 @@ func (s *injected) commit(message string) {
 	}
 }
 
+// twoRuns are the runs of one workflow.
+func (s *injected) twoRuns() []string {
+	var list struct {
+		Data struct{ Runs []struct{ RunID string } }
+	}
+	out, _ := s.call("runs", "list", "--workflow", "test.ship", "--json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Data.Runs) < 2 {
+		return []string{"none", "none"} // the texts are refused
+	}
+	return []string{list.Data.Runs[0].RunID, list.Data.Runs[1].RunID}
+}
+
 // views are all commands that print text about a store, and calls that fail with a text in them.
 func (s *injected) views(inject string) [][]string {
 	line := s.line(inject)
@@ -209,7 +221,7 @@ func (s *injected) views(inject string) [][]string {
 	return append(s.questions(line, proposal), [][]string{{"artifacts", "list"}, {"artifacts", "show", line}, {"artifacts", "get", line}, {"runs", "logs"},
 		{"runs", "logs", line}, {"runs", "logs", "--step", line}, {"runs", "show", "--step", "s"}, {"runs", "show", "--step", line},
 		{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
-		{"runs", "graph", "--mermaid"}, {"resume"}, {"resume", "zz" + line}, {"replay"},
+		{"runs", "graph", "--mermaid"}, append([]string{"runs", "diff"}, s.twoRuns()...), {"runs", "diff", "@last", line}, {"resume"}, {"resume", "zz" + line}, {"replay"},
 		{"continue", "--run", "@last"}, {"approve"}, {"run", "--run", "@last"},
 		{"annotations", "list"}, {"annotations", "list", "--history"}, {"annotations", "summary"},
 		{"proposals", "list"}, {"proposals", "get", proposal}, {"proposals", "get", proposal, "--history"},

@@ -62,7 +62,7 @@ func TestDocumentShapes(t *testing.T) {
 		"continue --run @last --done: blocked", "runs show: run",
 		"trailer: trailer", "trailer --run @last: trailer", "trailer --print-hook: trailer", "commit: git", "who HEAD: who", "who HEAD~1..HEAD: who",
 		"continue --run @last --notes password=correct-horse-battery --set k=x --artifact out.json: step",
-		"runs list: runs", "runs list --limit 1: runs", "runs list --branch main: runs", "runs list --branch gone: runs", "runs show: run", "runs timeline: timeline",
+		"runs diff {first} {artifact run}: run_diff", "runs list: runs", "runs list --limit 1: runs", "runs list --branch main: runs", "runs list --branch gone: runs", "runs show: run", "runs timeline: timeline",
 		"runs events: events", "runs events --format openwop: run_events", "runs show --format openwop: run_snapshot",
 		"export @last --format openwop -o debug.json: debug_bundle", "verify: verification",
 		"workflows list: workflows", "workflows builtins: builtins", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow",
@@ -169,6 +169,9 @@ func TestDocumentShapes(t *testing.T) {
 		}
 		if err := validDocument(out.Bytes()); err != nil {
 			t.Errorf("%s: %v", call, err)
+		}
+		if data, ok := doc["data"].(map[string]any); ok && call == "start old.json" {
+			names["{first}"] = fmt.Sprint(data["session"].(map[string]any)["runId"])
 		}
 		if data, ok := doc["data"].(map[string]any); ok && strings.Contains(call, "--artifact out.json") {
 			names["{artifact run}"] = fmt.Sprint(data["session"].(map[string]any)["runId"])

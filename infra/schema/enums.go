@@ -41,6 +41,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/annotations"
+	"github.com/waybill/waybill/projections/diff"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -213,6 +214,9 @@ func engineEnums() []enum {
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(host.Completed, host.Failed),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
+		enumOf(diff.OfStep, diff.OfOutcome, diff.OfOutputs, diff.OfContext),
+		enumOf(diff.Done, diff.DoneWithGaps, diff.Pending, diff.Blocked, diff.Complete, diff.CompleteWithGaps, diff.Cancelling,
+			diff.Cancelled, diff.Failed),
 		enumOf(travel.NewSession, travel.Same, travel.FastForward, travel.Ahead, travel.Diverged, travel.Behind),
 		enumOf(verify.HeadSame, verify.HeadAhead, verify.HeadOther),
 		enumOf(upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible),

@@ -1,5 +1,5 @@
 // Package runs implements the commands that show runs (list, show, events, timeline, graph,
-// logs, search, watch), close a run (cancel), and re-execute its recorded inputs (replay).
+// diff, logs, search, watch), close a run (cancel), and re-execute its recorded inputs (replay).
 //
 // Only cancel writes to the store. An optional RUN defaults to the latest run. For a damaged
 // session the commands show the valid prefix of its log together with its health; none of
@@ -22,5 +22,5 @@ Only cancel changes a run.`
 func New(a *cli.App) *cobra.Command {
 	return cli.NewGroup("runs", cli.GroupInspect, "List, show and cancel runs", long,
 		newList(a), newShow(a), newTimeline(a), newEvents(a),
-		newGraph(a), newLogs(a), newSearch(a), newWatch(a), newCancel(a), newReclaim(a))
+		newGraph(a), newDiff(a), newLogs(a), newSearch(a), newWatch(a), newCancel(a), newReclaim(a))
 }

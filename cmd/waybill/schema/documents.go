@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/commits"
+	"github.com/waybill/waybill/durable/engine/compare"
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/lists"
@@ -41,7 +42,7 @@ func documents() map[string]any {
 		"step": engine.Answer{}, "blocked": engine.Answer{},
 		"annotation": feedback.Annotation{}, "annotations": learning.AnnotationList{},
 		"annotation_summary": learning.FeedbackSummary{}, "retracted": learning.Retracted{},
-		"runs": lists.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{},
+		"runs": lists.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{}, "run_diff": compare.RunDiff{},
 		"run_events": document.RunEvents{}, "run_snapshot": openwop.Snapshot{}, "debug_bundle": document.DebugBundle{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},

@@ -49,6 +49,9 @@ type GraphNode struct {
 	CreatedAtMs int64 `json:"createdAtMs"`
 }
 
+// endTitle names the node at which a run ended.
+const endTitle = "The end"
+
 // GraphEdge is an edge between two nodes, with the reason why it was created.
 type GraphEdge struct {
 	From id.Node        `json:"fromNodeId"`
@@ -231,7 +234,7 @@ func (p *graphPass) row(ctx context.Context, n *runs.Node) (nodeRecord, error) {
 	if n.Parent != nil {
 		row.parent = n.Parent.Raw()
 	}
-	title, key, ownTitle, ownKey := "The end", "", false, false
+	title, key, ownTitle, ownKey := endTitle, "", false, false
 	if pending := state.PendingStep(); pending != nil {
 		title, key = titleAt(*p.workflow, *pending, n), pending.Key()
 		ownTitle, ownKey = title != p.workflow.Title(pending.StepID), len(pending.LoopPath) > 0
