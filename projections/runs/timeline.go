@@ -17,6 +17,12 @@ type TimelineEntry struct {
 	Text    string      `json:"text"`
 	Working bool        `json:"working,omitzero"` // an internal step of the engine rather than progress of the run
 	Foreign bool        `json:"foreign,omitzero"` // written by another program or version; described as far as known
+	// Branch is the branch of the run to which the event belongs, counted from 1; 0 for events of no node. Attempt counts
+	// the attempts at a step of that branch, and TookMs is how long the step was pending before an attempt was accepted;
+	// a step that is done again has none. They are filled by Branches.
+	Branch  int   `json:"branch,omitzero"`
+	Attempt int   `json:"attempt,omitzero"`
+	TookMs  int64 `json:"tookMs,omitzero"`
 }
 
 // StepInfo holds the facts about a node that are in its snapshot and not in events.

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-
 	"fmt"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // newGraph returns "runs graph". --mermaid changes the text for people; it does not affect the
@@ -72,6 +72,7 @@ func documentGraph(a *cli.App, g *views.GraphReading) error {
 // edge that leads to it.
 type drawing struct {
 	p        *page.Page
+	status   runs.Status
 	children map[id.Node][]views.GraphNode
 	edges    map[id.Node]views.GraphEdge // by target node
 }
@@ -79,7 +80,7 @@ type drawing struct {
 // showGraph draws the nodes of a run as a tree. The path to the last child goes straight down;
 // branches and checkpoints are indented.
 func showGraph(p *page.Page, g views.Graph) {
-	d := drawing{p, map[id.Node][]views.GraphNode{}, map[id.Node]views.GraphEdge{}}
+	d := drawing{p, g.Status, map[id.Node][]views.GraphNode{}, map[id.Node]views.GraphEdge{}}
 	var roots []views.GraphNode
 	for _, n := range g.Nodes {
 		// A node without a parent is the first node of a run.
@@ -92,7 +93,7 @@ func showGraph(p *page.Page, g views.Graph) {
 	for _, e := range g.Edges {
 		d.edges[e.To] = e
 	}
-	p.StyledText("", g.Title, p.Bold)
+	p.StyledText(render.Mark(p, g.Status)+" ", g.Title+"  "+render.Status(g.Status), p.Bold)
 	// Usually the only root is the node of the first step.
 	for _, n := range roots {
 		d.below(n, "")
@@ -135,23 +136,9 @@ func (d drawing) below(n views.GraphNode, lead string) {
 // node draws one node: its mark, the title of the step, its short id, and facts about it. On a
 // narrow terminal the title is truncated and the facts are printed on the next line, so that
 // the lines of the drawing are not broken.
-//
-// The mark is for the node and not for the run. The preferred tip
-// (docs/design.md#preferred-tip) is the node that the run continues from by default.
 func (d drawing) node(n views.GraphNode, lead string) {
 	p := d.p
-	// An empty circle is a node that the run has passed.
-	mark := "○"
-	switch {
-	case n.NodeKind == event.CheckpointNode:
-		mark = p.Dim("◇")
-	case n.Complete:
-		mark = p.Good("✓")
-	case n.NodeKind == event.BlockedAttemptNode:
-		mark = p.Warn("!")
-	case n.PreferredTip:
-		mark = p.Bold("●")
-	}
+	mark := render.NodeMark(p, n, d.status)
 	// The title of a checkpoint would repeat that of its step.
 	title := n.Title
 	if n.NodeKind == event.CheckpointNode {
@@ -177,31 +164,35 @@ func (d drawing) node(n views.GraphNode, lead string) {
 			facts = append(facts, fact.text)
 		}
 	}
-	// On a narrow terminal the title is truncated and the facts are printed below it: the
-	// terminal must not wrap the lines of the drawing.
-	used, about := page.TextWidth(lead)+2, strings.Join(facts, ", ")
-	if p.Width > 0 {
-		title = page.Cut(page.OneLine(title), max(p.Width-used-2-page.ShortRunLen, page.TextWidthMin/2))
-	}
-	line := page.OneLine(title) + "  " + p.Dim(page.ShortNode(n.NodeID))
-	if about != "" && p.Width > 0 && used+page.TextWidth(line+"  "+about) > p.Width {
-		p.Line("%s%s %s", lead, mark, line)
-		// The line of the path continues to the left of the facts.
-		below := lead + "  "
-		if len(d.children[n.NodeID]) > 0 {
-			below = lead + p.Dim("│") + " "
-		}
-		p.Line("%s%s", below, p.Dim(page.Cut(about, max(p.Width-used, page.TextWidthMin/2))))
-		return
-	}
-	if about != "" {
-		line += p.Dim("  " + about)
+	// On a narrow terminal the title is truncated and the facts are printed below it, where too little is left with the id:
+	// the terminal must not wrap the lines of the drawing.
+	const gap = "  "
+	line, room := page.OneLine(title), p.Width-page.TextWidth(lead)-2
+	name := page.ShortNode(n.NodeID)
+	about := strings.Join(append([]string{name}, strings.Join(facts, ", ")), gap)
+	switch about = strings.TrimRight(about, " "); {
+	case p.Width == 0 || page.TextWidth(line+gap+about) <= room:
+		facts = nil
+		line += gap + p.Dim(about)
+	case room >= page.ShortRunLen+page.TextWidthMin/2+len(gap):
+		line = page.Cut(line, room-len(gap)-page.ShortRunLen) + gap + p.Dim(name)
+	default:
+		line = page.Cut(line, max(room, 1))
+		facts = append([]string{name}, facts...)
 	}
 	p.Line("%s%s %s", lead, mark, line)
+	if facts == nil {
+		return
+	}
+	// The line of the path continues to the left of the facts.
+	below := lead + "  "
+	if len(d.children[n.NodeID]) > 0 {
+		below = lead + p.Dim("│") + " "
+	}
+	p.Line("%s%s", below, p.Dim(page.Cut(strings.Join(facts, ", "), max(room, page.ShortRunLen))))
 }
 
-// mermaidOf returns the graph as a Mermaid diagram. Nodes are named by their short ids. Texts
-// are quoted and quotes in them replaced, so that a title cannot become Mermaid syntax.
+// mermaidOf returns the graph as a Mermaid diagram. Nodes are named by their short ids, and titles are quoted.
 func mermaidOf(g views.Graph) string {
 	var b strings.Builder
 	b.WriteString("graph TD\n")
@@ -214,7 +205,7 @@ func mermaidOf(g views.Graph) string {
 		case n.Complete:
 			open, shut = "([", "])"
 		}
-		fmt.Fprintf(&b, "  %s%s%q%s\n", page.ShortNode(n.NodeID), open, mermaidText(n), shut)
+		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", page.ShortNode(n.NodeID), open, mermaidText(n), shut)
 	}
 	// Dotted arrows lead to checkpoints; branches have a label.
 	for _, e := range g.Edges {
@@ -236,8 +227,9 @@ func mermaidOf(g views.Graph) string {
 	return b.String()
 }
 
-// mermaidText returns the text of a node in a diagram. In Mermaid a quote can only be written
-// as an entity.
+// mermaidText returns the text of a node in a diagram, which cannot become Mermaid syntax, a directive (%%{…}%%) or HTML: of
+// ASCII all but letters, digits, spaces and a few signs are written as entities. In Mermaid an entity is the only spelling
+// of a quote.
 func mermaidText(n views.GraphNode) string {
 	text := n.Title
 	if n.NodeKind == event.CheckpointNode {
@@ -246,5 +238,24 @@ func mermaidText(n views.GraphNode) string {
 	if strings.Contains(n.StepInstanceKey, "::") {
 		text += " (" + render.Key(n.StepInstanceKey) + ")"
 	}
-	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "\\", "/", "`", "'").Replace(page.OneLine(text))
+	var b strings.Builder
+	isPlain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(mermaidSigns, r) ||
+			r > '~' && !strings.ContainsRune(mermaidMarks, r)
+	}
+	for _, r := range page.OneLine(text) {
+		if isPlain(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "#%d;", r)
+		}
+	}
+	return b.String()
 }
+
+const (
+	// mermaidSigns are the characters of ASCII besides letters and digits that have no meaning in a quoted text.
+	mermaidSigns = " .,:()-_/'!?+="
+	// mermaidMarks are those with which Mermaid marks entities in its own working text.
+	mermaidMarks = "ﬂ¶"
+)

@@ -104,20 +104,23 @@ func printTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief boo
 // timelineLines prints one line per entry and, for a damaged log, a warning that later facts are missing. Times are
 // in the local time zone.
 type timelineLines struct {
-	// day is the date heading printed last; see render.TimelineLine.
-	day string
+	render.Timeline
 	// named reports that a line names an actor.
 	named bool
 }
 
 // show prints an entry.
 func (l *timelineLines) show(p *page.Page, m runs.TimelineEntry) {
-	l.day = render.TimelineLine(p, l.day, m)
+	l.Line(p, m)
 	l.named = l.named || m.Actor.Ref != ""
 }
 
-// end prints what follows the entries.
+// end prints what follows the entries: the state of the run, which is known when its history was read.
 func (l *timelineLines) end(p *page.Page, h views.History) {
+	if h.Status != "" {
+		p.Line("")
+		p.StyledText(render.Mark(p, h.Status)+" ", h.Title+"  "+render.Status(h.Status), p.Bold)
+	}
 	render.ClaimNote(p, l.named)
 	switch h.Health {
 	case manifest.Healthy:

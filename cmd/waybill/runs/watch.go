@@ -147,7 +147,7 @@ type eventPrinter struct {
 	json      bool // notifications are documents
 	following *views.Follower
 	wire      runEvents // with --format openwop, the zero value otherwise
-	day       string    // the last heading with a date
+	lines     render.Timeline
 
 	proposals *learning.ProposalFollower
 	// annotationsLost and proposalsLost: they cannot be read; this was logged.
@@ -178,7 +178,7 @@ func (t *eventPrinter) printFacts(facts []views.Fact) error {
 			continue
 		}
 		p := t.app.NewPage(t.app.Out)
-		t.day = render.TimelineLine(p, t.day, f.Moment)
+		t.lines.Line(p, f.Moment)
 		if err := t.app.Write(p.Bytes()); err != nil {
 			return err
 		}

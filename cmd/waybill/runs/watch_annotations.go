@@ -69,7 +69,7 @@ func (t *eventPrinter) printAnnotation(annotation views.FollowedAnnotation) erro
 	if annotation.About.Imported { // its author is a claim of the bundle
 		by, text = `says "`+by+`"`, text+" (imported)"
 	}
-	t.day = render.TimelineLine(p, t.day,
+	t.lines.Line(p,
 		runs.TimelineEntry{AtMs: annotation.AtMs, Actor: event.Actor{Ref: by},
 			Text: text})
 	render.AnnotationTexts(p, "          ", annotation.Signal, annotation.Note, page.Plain)
@@ -131,6 +131,6 @@ func (t *eventPrinter) printProposal(e learning.ProposalEvent) error {
 		text = name + " was applied: " + e.InstalledArtifactRef
 	}
 	p := t.app.NewPage(t.app.Out)
-	t.day = render.TimelineLine(p, t.day, runs.TimelineEntry{AtMs: e.AtMs, Text: text})
+	t.lines.Line(p, runs.TimelineEntry{AtMs: e.AtMs, Text: text})
 	return t.app.Write(p.Bytes())
 }

@@ -21,6 +21,8 @@ type Follower struct {
 	Session id.Session
 	Run     id.Run
 	fold    *runs.Fold
+	// branches are those of the events before.
+	branches *runs.Branches
 	// begun is the run when the follower was made.
 	begun *runs.Run
 	// wholeFold reports that a window of the fold did not suffice.
@@ -41,17 +43,25 @@ func (o *Views) Follow(ctx context.Context, ref string, whole bool) (*Follower, 
 	if err != nil {
 		return nil, err
 	}
-	fold, v, err := o.r.ReadWindowed(ctx, found.Session)
+	var branches *runs.Branches
+	fold, v, err := session.ReadEach(ctx, o.r, found.Session, func() func(event.Event) {
+		branches = runs.NewBranches()
+		return func(e event.Event) {
+			if ofRun(e, found.Run) {
+				branches.Mark(&runs.TimelineEntry{}, e)
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	if run := fold.Runs[found.Run]; run == nil || run.Tip.IsZero() {
 		return nil, found.NotRead()
 	}
-	f := &Follower{v: o, Session: found.Session, Run: found.Run, fold: fold, begun: fold.Runs[found.Run],
-		seen: fold.Head}
+	f := &Follower{v: o, Session: found.Session, Run: found.Run, fold: fold, branches: branches,
+		begun: fold.Runs[found.Run], seen: fold.Head}
 	if whole {
-		f.fold, f.seen = runs.NewFold(), manifest.Head{}
+		f.fold, f.branches, f.seen = runs.NewFold(), runs.NewBranches(), manifest.Head{}
 	}
 	// An unreadable log of annotations is reported by the first call for them.
 	if t, _, err := o.r.Tally(ctx, found.Session); err == nil {
@@ -97,7 +107,7 @@ func (f *Follower) read(ctx context.Context, each func([]Fact) error, count *int
 	return ports.Continue(ctx, f.v.store, ports.ReadRequest{Log: manifest.SessionEvents(f.Session), From: f.fold.Head},
 		func(from manifest.Head) ports.Visitor {
 			if from.IsZero() {
-				f.fold = runs.NewFold()
+				f.fold, f.branches = runs.NewFold(), runs.NewBranches()
 			}
 			var fold ports.Visitor = f.fold
 			if !f.wholeFold {
@@ -110,6 +120,7 @@ func (f *Follower) read(ctx context.Context, each func([]Fact) error, count *int
 					return errMissedNode
 				}
 				if !met {
+					f.mark(seg)
 					if met = head == f.seen; !met && head.Next >= f.seen.Next {
 						return errAnotherHistory
 					}
@@ -123,6 +134,15 @@ func (f *Follower) read(ctx context.Context, each func([]Fact) error, count *int
 				return each(facts)
 			})
 		})
+}
+
+// mark takes the events of a segment that were passed before into account.
+func (f *Follower) mark(seg manifest.Segment) {
+	for _, e := range seg.Events {
+		if ofRun(e, f.Run) {
+			f.branches.Mark(&runs.TimelineEntry{}, e)
+		}
+	}
 }
 
 // facts describes the events of a segment that are of the run or of none.
@@ -146,6 +166,7 @@ func (f *Follower) facts(ctx context.Context, seg manifest.Segment) []Fact {
 	moments := runs.Timeline(events, stepInfo(ctx, obs, w, run, refs))
 	out := make([]Fact, len(moments))
 	for i := range moments {
+		f.branches.Mark(&moments[i], events[i])
 		out[i] = Fact{events[i], moments[i]}
 	}
 	return out

@@ -21,6 +21,7 @@ type Graph struct {
 	RunID     id.Run      `json:"runId"`
 	SessionID id.Session  `json:"sessionId"`
 	Title     string      `json:"title"`
+	Status    runs.Status `json:"status"` // at the preferred tip
 	Nodes     []GraphNode `json:"nodes"`
 	Edges     []GraphEdge `json:"edges"`
 	// Health is the health of the run's session, or unknown_version if a
@@ -176,9 +177,13 @@ func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	if run == nil || run.Tip.IsZero() {
 		return nil, p.found.NotRead()
 	}
+	status, err := p.obs.status(ctx, run)
+	if err != nil {
+		return nil, err
+	}
 	p.g.tip = run.Tip.Raw()
 	p.g.head = Graph{RunID: run.ID, SessionID: p.found.Session,
-		Title: cmp.Or(run.Started.Name(), p.workflow.Name(), run.Started.WorkflowID), Nodes: []GraphNode{},
+		Title: cmp.Or(run.Started.Name(), p.workflow.Name(), run.Started.WorkflowID), Status: status, Nodes: []GraphNode{},
 		Edges: []GraphEdge{}, Health: p.obs.health(v.Health), Partial: v.Damaged()}
 	return p.g, nil
 }

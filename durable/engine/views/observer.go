@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -113,6 +114,16 @@ func (o *observer) tip(ctx context.Context, r *runs.Run, n *runs.Node) (w compil
 		return w, s, session.TipState(compiled, n, state), err
 	}
 	return w, s, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
+}
+
+// status returns the status of a run at its preferred tip.
+func (o *observer) status(ctx context.Context, r *runs.Run) (runs.Status, error) {
+	tip := r.Node(r.Tip)
+	if tip == nil {
+		return "", fault.New(fault.Invariant, "run %s has no node", r.ID)
+	}
+	_, _, state, err := o.tip(ctx, r, tip)
+	return r.StatusAt(r.Tip, state), err
 }
 
 // waitAt returns the wait of the step that is pending at the tip of an open run, nil without one and

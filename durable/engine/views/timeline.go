@@ -17,8 +17,10 @@ import (
 
 // History is the document "timeline": the events of a run, described in words.
 type History struct {
-	RunID  id.Run          `json:"runId"`
-	Title  string          `json:"title"`
+	RunID id.Run `json:"runId"`
+	Title string `json:"title"`
+	// Status is that of the run at its preferred tip, absent where its snapshot cannot be read.
+	Status runs.Status     `json:"status,omitzero"`
 	Health manifest.Health `json:"health"`
 	// Partial reports that the session is damaged: these are the facts of its valid beginning.
 	Partial  bool                 `json:"partial,omitzero"`
@@ -63,6 +65,7 @@ func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error
 	t.until = v.Head
 	t.read = History{RunID: run.ID, Title: run.Started.Name(), Health: d.obs.health(v.Health), Partial: v.Damaged(),
 		Moments: []runs.TimelineEntry{}, Findings: append([]manifest.Finding{}, v.Findings...)}
+	t.read.Status, _ = d.obs.status(ctx, run) // the history is shown without it
 	if d.workflowErr == nil {
 		t.read.Title = cmp.Or(t.read.Title, d.workflow.Name(), run.Started.WorkflowID)
 	}
@@ -71,7 +74,7 @@ func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error
 
 // pass reads the log once for a telling, from its beginning up to t.until.
 func (t *Timeline) pass(ctx context.Context, d *telling) (manifest.Verdict, error) {
-	d.fold, d.events, d.bytes = runs.NewFold(), nil, 0
+	d.fold, d.branches, d.events, d.bytes = runs.NewFold(), runs.NewBranches(), nil, 0
 	v, err := t.v.r.Each(ctx, t.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		if err := d.add(ctx, seg, head); err != nil {
 			return err
@@ -99,6 +102,7 @@ type telling struct {
 	fold     *runs.Fold
 	nodesMax int // of fold
 	obs      *observer
+	branches *runs.Branches
 	events   []event.Event // of the chunk
 	bytes    int           // of its lines
 	next     int64         // index of the first event that was not described
@@ -119,7 +123,11 @@ var errMissedNode = errors.New("an event refers to a node that was left out")
 func (d *telling) add(ctx context.Context, seg manifest.Segment, head manifest.Head) error {
 	_ = d.fold.Visit(seg, head) // always nil
 	for _, e := range seg.Events {
-		if ofRun(e, d.run) && e.Index >= d.next {
+		switch {
+		case !ofRun(e, d.run):
+		case e.Index < d.next: // described by an earlier pass
+			d.branches.Mark(&runs.TimelineEntry{}, e)
+		default:
 			d.events, d.bytes = append(d.events, e), d.bytes+len(seg.Bytes)/len(seg.Events)
 		}
 	}
@@ -150,6 +158,9 @@ func (d *telling) tell(ctx context.Context) error {
 		}
 	}
 	moments := runs.Timeline(d.events, stepInfo(ctx, d.obs, d.workflow, run, refs))
+	for i, e := range d.events {
+		d.branches.Mark(&moments[i], e)
+	}
 	clear(d.events) // they are not kept until the slice is filled again
 	d.events, d.bytes = d.events[:0], 0
 	for _, m := range moments {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -32,6 +34,22 @@ func Mark(p *page.Page, s runs.Status) string {
 		return p.Warn("!")
 	}
 	return p.Bold("●")
+}
+
+// NodeMark returns the sign before a node of a run with a status, as the steps of 'runs show' have it: the node at which
+// the run continues has that of the run, one that was passed is done, and an open one of another branch is empty.
+func NodeMark(p *page.Page, n views.GraphNode, s runs.Status) string {
+	switch {
+	case n.NodeKind == event.CheckpointNode:
+		return p.Dim("◇")
+	case n.PreferredTip:
+		return Mark(p, s)
+	case n.NodeKind == event.BlockedAttemptNode:
+		return p.Warn("!")
+	case n.Tip && !n.Complete:
+		return p.Dim("○")
+	}
+	return p.Good("✓")
 }
 
 // ForeignMark marks runs and facts with records of another program or a newer version

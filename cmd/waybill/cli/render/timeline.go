@@ -34,9 +34,21 @@ func ClaimNote(p *page.Page, anyName bool) {
 	}
 }
 
-// TimelineLine writes one line of a timeline; for day and the result see page.Page.TimeInDay.
-func TimelineLine(p *page.Page, day string, m runs.TimelineEntry) string {
-	at, day := p.TimeInDay(day, m.AtMs, time.TimeOnly)
+// Timeline writes the lines of a history one after the other.
+type Timeline struct {
+	day      string // the heading that was written last; see page.Page.TimeInDay
+	branches int    // that were written
+	who      int    // width of the widest actor that was written
+}
+
+// lanesMax bounds the lanes of branches; the branch of a line is then a number.
+const lanesMax = 6
+
+// Line writes one line. From the first line of a second branch on, each line has the branch to which its event belongs:
+// as a sign in the lane of the branch at a terminal, else as a number.
+func (t *Timeline) Line(p *page.Page, m runs.TimelineEntry) {
+	at, day := p.TimeInDay(t.day, m.AtMs, time.TimeOnly)
+	t.day = day
 	paint := page.Plain
 	// Entries about the internal work of the engine are less important to a reader.
 	if m.Working {
@@ -47,9 +59,57 @@ func TimelineLine(p *page.Page, day string, m runs.TimelineEntry) string {
 		mark = p.Warn(ForeignMark) + " "
 	}
 	who := actorWithin(m.Actor, p.Width/5)
-	who += strings.Repeat(" ", max(actorWidthMin-page.TextWidth(who), 0))
-	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+who+"  "+mark, Sentence(m.Text), paint)
-	return day
+	if t.who = max(t.who, page.TextWidth(who), actorWidthMin); p.Width > 0 {
+		who += strings.Repeat(" ", t.who-page.TextWidth(who))
+	}
+	t.branches = max(t.branches, m.Branch)
+	lead := p.Dim(cmp.Or(at, "-")) + "  " + who + "  "
+	if p.Width > 0 && p.Width < page.TextWidth(lead)+page.TextWidthMin {
+		p.Line("%s", lead) // the text has a line of its own where little is left beside the actor
+		lead = "  "
+	}
+	p.StyledText(lead+t.lane(p, m)+mark, Sentence(m.Text)+stepFacts(m), paint)
+}
+
+// lane returns the lanes of all branches with a sign in that of an entry, "" for a run with one branch.
+func (t *Timeline) lane(p *page.Page, m runs.TimelineEntry) string {
+	switch {
+	case t.branches < 2:
+		return ""
+	case p.Width == 0 && m.Branch == 0:
+		return "-         "
+	case p.Width == 0:
+		return "branch " + page.Itoa(m.Branch) + "  "
+	case t.branches > min(lanesMax, p.Width/laneShare):
+		return p.Dim("#"+page.Itoa(m.Branch)) + " "
+	}
+	var out strings.Builder
+	for i := 1; i <= t.branches; i++ {
+		if i == m.Branch {
+			out.WriteString(p.Accent("●") + " ")
+		} else {
+			out.WriteString(p.Dim("│") + " ")
+		}
+	}
+	return out.String()
+}
+
+// laneShare is the part of the width, as its divisor, that a lane may take.
+const laneShare = 12
+
+// stepFacts returns the number of an attempt and how long the step took, "" for a first attempt of unknown duration.
+func stepFacts(m runs.TimelineEntry) string {
+	var facts []string
+	if m.Attempt > 1 {
+		facts = append(facts, "attempt "+page.Itoa(m.Attempt))
+	}
+	if m.TookMs > 0 {
+		facts = append(facts, "after "+page.Duration(time.Duration(m.TookMs)*time.Millisecond))
+	}
+	if facts == nil {
+		return ""
+	}
+	return " (" + strings.Join(facts, ", ") + ")"
 }
 
 // actorWithin returns ActorAndKind in at most so many columns, 0 for any number: the name is cut, or left

@@ -1,0 +1,128 @@
+package runs
+
+import (
+	"math"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+)
+
+// Branches assigns the events of one run to its branches, and to each attempt its number and how long the step took. A
+// branch is not stored (docs/design.md#preferred-tip): the first acknowledged step from a node continues the branch of the
+// node, and each further one begins a branch. Branches are numbered from 1 in the order of their first record. What is
+// recorded at a node after it was left belongs to the branch that the attempt began.
+//
+// Events have to be marked in the order of the log, each once, from the first one on.
+type Branches struct {
+	nodes map[rawNode]branchNode
+	last  int32 // number of the latest branch
+	// arriving is the branch of the latest accepted attempt, for what its segment records before the node.
+	arriving int32
+}
+
+// rawNode is the bytes of a node's id, which share no memory with the log: a long run has many nodes.
+type rawNode = [16]byte
+
+// branchNode is what Branches keeps of a node.
+type branchNode struct {
+	createdAtMs int64
+	// branch is the node's own, current that of what is recorded at it now.
+	branch, current int32
+	// next is the branch to which the latest accepted attempt leads; 0 after its node was created.
+	next     int32
+	attempts int16 // since the node was last left, at most attemptsCounted
+	left     bool
+}
+
+// attemptsCounted bounds the number of attempts at a node that are counted.
+const attemptsCounted = math.MaxInt16
+
+// NewBranches returns the branches of a run without events.
+func NewBranches() *Branches { return &Branches{nodes: map[rawNode]branchNode{}} }
+
+// Mark fills the branch, the attempt and the duration of the entry of an event.
+func (b *Branches) Mark(m *TimelineEntry, e event.Event) {
+	e, _ = readForeign(e)
+	at := e.Scope.NodeID
+	switch p := e.Data.(type) {
+	case event.NodeCreated:
+		m.Branch = b.create(e, p)
+		return
+	case event.AdvanceRecorded:
+		b.attempt(m, e, p)
+		return
+	case event.EdgeCreated:
+		at = p.ToNodeID
+	case event.ContextSet:
+		if at = (id.Node{}); p.NodeID != nil {
+			at = *p.NodeID
+		}
+	}
+	if n, ok := b.nodes[at.Raw()]; ok {
+		m.Branch = int(n.current)
+	} else if !at.IsZero() {
+		m.Branch = int(b.arriving)
+	}
+}
+
+// create returns the branch of a new node.
+func (b *Branches) create(e event.Event, p event.NodeCreated) int {
+	n := branchNode{createdAtMs: e.TimestampMs}
+	switch parent, ok := b.parentOf(p); {
+	case !ok:
+		n.branch = b.begin()
+	case p.NodeKind == event.CheckpointNode:
+		n.branch = parent.current
+	case parent.next != 0:
+		n.branch = parent.next
+		parent.next = 0
+		b.nodes[p.ParentNodeID.Raw()] = parent
+	default: // of another program, whose attempts may be recorded elsewhere
+		if n.branch = parent.branch; parent.left {
+			n.branch = b.begin()
+		}
+		parent.left = true
+		b.nodes[p.ParentNodeID.Raw()] = parent
+	}
+	n.current = n.branch
+	b.nodes[e.Scope.NodeID.Raw()] = n
+	return int(n.branch)
+}
+
+// parentOf returns the parent of a new node, false for a root.
+func (b *Branches) parentOf(p event.NodeCreated) (branchNode, bool) {
+	if p.ParentNodeID == nil {
+		return branchNode{}, false
+	}
+	parent, ok := b.nodes[p.ParentNodeID.Raw()]
+	return parent, ok
+}
+
+// begin returns a new branch.
+func (b *Branches) begin() int32 {
+	b.last++
+	return b.last
+}
+
+// attempt fills the entry of an attempt. The first one after the node was left begins a branch, accepted or not.
+func (b *Branches) attempt(m *TimelineEntry, e event.Event, p event.AdvanceRecorded) {
+	n, ok := b.nodes[e.Scope.NodeID.Raw()]
+	if !ok {
+		return
+	}
+	if n.attempts < attemptsCounted {
+		n.attempts++
+	}
+	if n.left && n.attempts == 1 {
+		n.current = b.begin()
+	}
+	m.Branch, m.Attempt = int(n.current), int(n.attempts)
+	if p.Outcome.Kind == event.Advanced {
+		if took := e.TimestampMs - n.createdAtMs; !n.left && n.createdAtMs > 0 && took > 0 {
+			m.TookMs = took
+		}
+		n.left, n.next, n.attempts = true, n.current, 0
+		b.arriving = n.current
+	}
+	b.nodes[e.Scope.NodeID.Raw()] = n
+}
