@@ -111,7 +111,7 @@ func TestFlagTexts(t *testing.T) {
 			}
 		})
 	})
-	for _, call := range [][]string{{}, {"help"}, {"--help"}, {"help", "flags"}} {
+	for _, call := range [][]string{{"help"}, {"--help"}, {"help", "flags"}} {
 		var out bytes.Buffer
 		if status := run(call, strings.NewReader(""), &out, &out, nil); status != 0 {
 			t.Errorf("waybill %v: exit status %d", call, status)
@@ -162,6 +162,37 @@ func parse(args []string) error {
 		return err
 	}
 	return cmd.ValidateFlagGroups()
+}
+
+// TestOverviewFitsATerminal: without a command the program prints commands that exist, and says where all are listed,
+// within the 24 lines and 80 columns of a terminal, the next prompt included.
+func TestOverviewFitsATerminal(t *testing.T) {
+	t.Parallel()
+	var out, errOut bytes.Buffer
+	if status := run(nil, strings.NewReader(""), &out, &errOut, nil); status != 0 || errOut.Len() > 0 {
+		t.Fatalf("exit status %d, %s", status, &errOut)
+	}
+	text := out.String()
+	if lines := strings.Count(text, "\n"); lines > 23 {
+		t.Errorf("%d lines:\n%s", lines, text)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if page.TextWidth(line) > 80 {
+			t.Errorf("%d columns: %s", page.TextWidth(line), line)
+		}
+	}
+	calls := callsIn(regexp.MustCompile(`(?m)^  (waybill .*?)  +.*$`).ReplaceAllString(text, "$1"))
+	if len(calls) < 8 || strings.Join(calls[0], " ") != "run wr.demo" {
+		t.Errorf("the calls are %q", calls)
+	}
+	for _, call := range calls {
+		if err := parse(call); err != nil {
+			t.Errorf("%q: %v", call, err)
+		}
+	}
+	if !strings.Contains(text, "'waybill help' lists all commands") {
+		t.Errorf("where all commands are listed is missing:\n%s", text)
+	}
 }
 
 // shellWord matches a word of a shell, with quoted parts, or an operator.

@@ -30,8 +30,8 @@ $WAYBILL_HOME/local, $XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/loca
 
 // newRoot returns the root command of a call, with its help, groups, common flags and all
 // first-level commands. Within a group, help lists the commands in the order of AddCommand.
-// Called without a command, the program prints its help; with --json that is a USAGE_ERROR,
-// since a program that parses stdout needs a document.
+// Called without a command, the program prints a short page on what to type; with --json that is
+// a USAGE_ERROR, since a program that parses stdout needs a document.
 func newRoot(a *cli.App) *cobra.Command {
 	var version bool
 	root := cli.WithOptions(&cobra.Command{
@@ -49,7 +49,7 @@ func newRoot(a *cli.App) *cobra.Command {
 			case a.Flags.JSON:
 				return cli.MissingSubcommand(cmd)
 			}
-			return cmd.Help()
+			return about.PrintOverview(a, cmd)
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return a.Begin(cmd, args) },
 	}, cli.Opt(&version, "version", "print the version, as 'waybill version' does"))
