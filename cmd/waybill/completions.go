@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/complete"
 )
 
 // setCompletions sets the shell completion of arguments that name what a store or the configuration holds,
@@ -15,26 +16,26 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 	// Only what takes a file completes files.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	for _, of := range []struct {
-		complete cobra.CompletionFunc
+		with     cobra.CompletionFunc
 		commands []string
 	}{
-		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate",
+		{complete.Workflows(a), []string{"run", "start", "trust", "workflows inspect", "workflows validate",
 			"workflows test", "workflows compile"}},
-		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch",
+		{complete.RunArg(a), []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch",
 			"runs logs", "runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back",
 			"deny", "fork", "replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
 			"annotations retract"}},
 		{twoRuns(a), []string{"runs diff"}},
-		{cli.CompleteOpenRun(a), []string{"runs cancel"}},
-		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
+		{complete.OpenRun(a), []string{"runs cancel"}},
+		{complete.Proposals(a), []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
 			"proposals reject", "proposals archive", "proposals rollback"}},
-		{cli.CompleteSettings, []string{"config get", "config set"}},
-		{cli.CompleteFiles, []string{"import", "bundle show", "bundle verify", "bundle diff", "proposals create"}},
-		{cli.CompleteDirs, []string{"workflows attach"}},
+		{complete.Settings, []string{"config get", "config set"}},
+		{complete.Files, []string{"import", "bundle show", "bundle verify", "bundle diff", "proposals create"}},
+		{complete.Dirs, []string{"workflows attach"}},
 	} {
 		for _, path := range of.commands {
 			if cmd, _, err := root.Find(strings.Fields(path)); err == nil {
-				cmd.ValidArgsFunction = of.complete
+				cmd.ValidArgsFunction = of.with
 			}
 		}
 	}
@@ -44,25 +45,25 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 // twoRuns returns the completion of two arguments that are runs.
 func twoRuns(a *cli.App) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.CompleteRunArg(cmd, args[min(len(args), 1):], word)
+		return complete.RunArg(a)(cmd, args[min(len(args), 1):], word)
 	}
 }
 
 // flagCompletions returns the completion of flags by the name of their value in the help, and by the name of
 // the flag where one name has several meanings.
 func flagCompletions(a *cli.App) map[string]cobra.CompletionFunc {
-	nodes := cli.CompleteNodes(a)
+	nodes := complete.Nodes(a)
 	workflows := func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.CompleteWorkflows(cmd, nil, word)
+		return complete.Workflows(a)(cmd, nil, word)
 	}
 	ids := func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		out, _ := workflows(cmd, nil, word)
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
 	return map[string]cobra.CompletionFunc{
-		"FILE": cli.CompleteFiles, "ALLOWED_SIGNERS": cli.CompleteFiles, "DIR": cli.CompleteDirs,
+		"FILE": complete.Files, "ALLOWED_SIGNERS": complete.Files, "DIR": complete.Dirs,
 		"FILE|ID": workflows, "--workflow FILE": workflows, "--workflow ID": ids,
-		"RUN": a.CompleteRunFlag, "--run ID": cli.CompleteRunIDs(a), "--session ID": cli.CompleteSessionIDs(a),
+		"RUN": complete.RunFlag(a), "--run ID": complete.RunIDs(a), "--session ID": complete.SessionIDs(a),
 		"NODE": nodes, "--step ID": nodes,
 		"--rating N": cobra.FixedCompletions([]cobra.Completion{"1", "2", "3", "4", "5"},
 			cobra.ShellCompDirectiveNoFileComp),

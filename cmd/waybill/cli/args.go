@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/pattern"
-	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // asFault converts any error to a fault. Before Begin succeeds, an error that is not a fault
@@ -35,16 +34,13 @@ func commandOf(cmd *cobra.Command, more ...string) fault.Command {
 }
 
 // Subcommand checks the arguments of a command that only has subcommands. An argument that
-// names none of them, and is not the word help, is a USAGE_ERROR, which suggests the nearest name.
+// names none of them, and is not the word help, is a USAGE_ERROR, which says what the word means or suggests the
+// nearest name.
 func Subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || args[0] == "help" && cmd.HasParent() { // the root has a command of that name
 		return nil
 	}
-	f := UsageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0])
-	if near := nearest.Of(args[0], Subcommands(cmd)); near != "" {
-		f.Suggest("Did you mean %s? %s lists all.", commandOf(cmd, near), commandOf(cmd, "--help"))
-	}
-	return f
+	return unknownCommand(UsageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0]), cmd, args[0])
 }
 
 // MissingSubcommand returns the USAGE_ERROR of a command group that is called without a

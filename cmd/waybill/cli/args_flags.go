@@ -43,6 +43,12 @@ func flagFault(cmd *cobra.Command, err error) error {
 
 // unknownFlag returns the USAGE_ERROR for a flag that the command does not have.
 func unknownFlag(cmd *cobra.Command, name string) error {
+	// The flag may be that of a command which the program does not have, as in "log --oneline".
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		if err := cmd.ValidateArgs(words); err != nil {
+			return err
+		}
+	}
 	dashes := "--"
 	if len(name) == 1 {
 		dashes = "-"

@@ -4,9 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // The groups of commands in the help of the program. Each first-level command has one as its
@@ -57,8 +54,8 @@ func HelpOf(cmd *cobra.Command, words []string) error {
 	at, rest, err := cmd.Find(words)
 	if err != nil || len(rest) > 0 {
 		f := UsageFault(cmd, "unknown command %q", strings.Join(words, " "))
-		if near := nearest.Of(words[0], Subcommands(cmd)); near != "" && near != words[0] {
-			f.Suggest("Did you mean %s?", append(append(fault.Command{"help"}, commandOf(cmd)...), near))
+		if len(rest) > 0 && at.HasSubCommands() {
+			return unknownCommand(f, at, rest[0], "help")
 		}
 		return f
 	}

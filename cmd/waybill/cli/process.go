@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/waybill/waybill/cmd/waybill/cli/notify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -48,6 +50,11 @@ func (p *Process) Getenv(name string) string {
 		}
 	}
 	return ""
+}
+
+// IsCompletion reports that the shell asks for completions: stderr must be empty then.
+func (p *Process) IsCompletion() bool {
+	return len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
 // NowMs returns the time of Clock in milliseconds since 1970 UTC. Use cases take the time as

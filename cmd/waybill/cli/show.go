@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,25 @@ func Ask[T any](ctx context.Context, a *App, ask func(context.Context, *Store) (
 		return err
 	})
 	return doc, err
+}
+
+// brief bounds how long AskBriefly reads the store: a shell waits for it.
+const brief = time.Second
+
+// AskBriefly is Ask for a completion: the result is empty on errors, for invalid common flags, and if the store
+// is not read in time.
+func AskBriefly[T any](a *App, cmd *cobra.Command, ask func(context.Context, *Store) (T, error)) T {
+	var none T
+	if a.checkCommon() != nil {
+		return none
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), brief)
+	defer cancel()
+	out, err := Ask(ctx, a, ask)
+	if err != nil {
+		return none
+	}
+	return out
 }
 
 // Show implements a command that makes one call of the store: it opens the store, calls ask,

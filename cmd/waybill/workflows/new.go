@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/complete"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
@@ -72,7 +73,7 @@ func newNew(a *cli.App) *cobra.Command {
 		cli.Opt(&in.fromRun, "from-run RUN", "make a workflow, and its test, of the steps of RUN"),
 		cli.OptOf(&in.template, "template NAME", starter.NameList(), "begin with template NAME: "+starter.Names()),
 		cli.Opt(&in.out, "output,o FILE", "create FILE; - is stdout (default: in .waybill/workflows)"))
-	_ = cmd.RegisterFlagCompletionFunc("from-run", a.CompleteRunFlag)
+	_ = cmd.RegisterFlagCompletionFunc("from-run", complete.RunFlag(a))
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/complete"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/trial"
@@ -80,7 +81,7 @@ func newTest(a *cli.App) *cobra.Command {
 		cli.Opt(&in.out, "output,o FILE",
 			"with --from-run, write to FILE; - is stdout (default: beside the workflow)"),
 		cli.Opt(&in.force, "force", "with --from-run, replace an existing file"))
-	_ = cmd.RegisterFlagCompletionFunc("from-run", a.CompleteRunFlag)
+	_ = cmd.RegisterFlagCompletionFunc("from-run", complete.RunFlag(a))
 	return cmd
 }
 

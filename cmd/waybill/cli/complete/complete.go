@@ -1,13 +1,16 @@
-package cli
+// Package complete completes arguments and flags for a shell with what the store, the configuration and the
+// catalog hold. Its functions only read. On an error they return no completions, since a message would appear in
+// the middle of the line being typed. It is used by a call of the shell alone, and does not print.
+package complete
 
 import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
@@ -19,69 +22,44 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// Shell completion of arguments and flags. These functions only read. On an error they return
-// no completions, since a message would appear in the middle of the line being typed.
-
-// completionTime bounds how long the store is read for a completion, since the shell waits.
-const completionTime = time.Second
-
 // completionsMax bounds how many runs or proposals are offered to the shell; longer lists are
 // hard to choose from.
 const completionsMax = 30
 
-// CompleteWorkflows completes FILE|ID with the ids of usable workflows, described by their names.
+// Workflows completes FILE|ID with the ids of usable workflows, described by their names.
 // If none matches, the shell continues with file names.
-func (a *App) CompleteWorkflows(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
-	cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	c, err := a.Catalog(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	var out []cobra.Completion
-	for _, e := range c.Entries {
-		if e.Valid() && len(e.Duplicates) == 0 && e.ShadowedBy == "" && e.ReplacedBy == "" {
-			out = append(out, cobra.CompletionWithDesc(e.ID, page.OneLine(e.Name)))
+func Workflows(a *cli.App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		c, err := a.Catalog(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var out []cobra.Completion
+		for _, e := range c.Entries {
+			if e.Valid() && len(e.Duplicates) == 0 && e.ShadowedBy == "" && e.ReplacedBy == "" {
+				out = append(out, cobra.CompletionWithDesc(e.ID, page.OneLine(e.Name)))
+			}
+		}
+		return out, cobra.ShellCompDirectiveDefault
 	}
-	return out, cobra.ShellCompDirectiveDefault
 }
 
-// IsCompletion reports that the shell asks for completions: stderr must be empty then.
-func (p *Process) IsCompletion() bool {
-	return len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)
+// RunArg completes RUN as the first argument: @last and the short ids of the latest runs.
+func RunArg(a *cli.App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeRuns(a, cmd)
+	}
 }
 
-// asked is Ask for a completion: the result is empty on errors, for invalid common flags, and if the store
-// is not read in time.
-func asked[T any](a *App, cmd *cobra.Command, ask func(context.Context, *Store) (T, error)) T {
-	var none T
-	if a.checkCommon() != nil {
-		return none
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-	defer cancel()
-	out, err := Ask(ctx, a, ask)
-	if err != nil {
-		return none
-	}
-	return out
-}
-
-// CompleteRunArg completes RUN as the first argument: @last and the short ids of the latest runs.
-func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
-	cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.completeRuns(cmd)
-}
-
-// CompleteOpenRun returns the completion of RUN as the first argument with runs that can be cancelled. @last is
+// OpenRun returns the completion of RUN as the first argument with runs that can be cancelled. @last is
 // among them if the latest run is one.
-func CompleteOpenRun(a *App) cobra.CompletionFunc {
+func OpenRun(a *cli.App) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -107,8 +85,8 @@ const lastRun = cobra.Completion("@last\tthe latest run")
 
 // latestRuns returns runs of the store, the latest first, until completionsMax are wanted. It does not create
 // a store. The times of files order the sessions, since a store may have more than can be read in time.
-func latestRuns(a *App, cmd *cobra.Command, wanted func(views.RunSummary) bool) []views.RunSummary {
-	return asked(a, cmd, func(ctx context.Context, o *Store) ([]views.RunSummary, error) {
+func latestRuns(a *cli.App, cmd *cobra.Command, wanted func(views.RunSummary) bool) []views.RunSummary {
+	return cli.AskBriefly(a, cmd, func(ctx context.Context, o *cli.Store) ([]views.RunSummary, error) {
 		times, err := sessiontimes.New(o.Dir).LatestFirst(ctx)
 		var sessions []id.Session
 		for _, at := range times {
@@ -126,24 +104,24 @@ func runCompletions(list []views.RunSummary) (out []cobra.Completion) {
 	return out
 }
 
-// completeRuns returns the completions of CompleteRunArg and CompleteRunFlag.
-func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeRuns returns the completions of RunArg and RunFlag.
+func completeRuns(a *cli.App, cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
 	out := []cobra.Completion{lastRun}
 	return append(out, runCompletions(latestRuns(a, cmd, isRun))...), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteRunIDs returns the completion of a flag that takes the complete id of a run.
-func CompleteRunIDs(a *App) cobra.CompletionFunc {
+// RunIDs returns the completion of a flag that takes the complete id of a run.
+func RunIDs(a *cli.App) cobra.CompletionFunc {
 	return completeIDs(a, func(r views.RunSummary) string { return r.RunID.String() })
 }
 
-// CompleteSessionIDs returns the completion of a flag that takes the complete id of a session.
-func CompleteSessionIDs(a *App) cobra.CompletionFunc {
+// SessionIDs returns the completion of a flag that takes the complete id of a session.
+func SessionIDs(a *cli.App) cobra.CompletionFunc {
 	return completeIDs(a, func(r views.RunSummary) string { return r.SessionID.String() })
 }
 
 // completeIDs returns the completion with ids of the latest runs, described by status and title.
-func completeIDs(a *App, of func(views.RunSummary) string) cobra.CompletionFunc {
+func completeIDs(a *cli.App, of func(views.RunSummary) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		list := latestRuns(a, cmd, isRun)
 		var out []cobra.Completion
@@ -159,15 +137,17 @@ func describe(r views.RunSummary) string {
 	return render.Status(r.Status) + ": " + page.OneLine(r.Title)
 }
 
-// CompleteRunFlag completes the value of a flag that names a run.
-func (a *App) CompleteRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.completeRuns(cmd)
+// RunFlag completes the value of a flag that names a run.
+func RunFlag(a *cli.App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completeRuns(a, cmd)
+	}
 }
 
-// CompleteNodes returns the completion of a flag that names a node of a run: the steps that the run
+// Nodes returns the completion of a flag that names a node of a run: the steps that the run
 // has shown, described by their titles. The run is that of --run, else the first argument, else the latest
 // run where the command takes that.
-func CompleteNodes(a *App) cobra.CompletionFunc {
+func Nodes(a *cli.App) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ref := ""
 		if f := cmd.Flag("run"); f != nil {
@@ -175,12 +155,12 @@ func CompleteNodes(a *App) cobra.CompletionFunc {
 		} else if len(args) > 0 {
 			ref = args[0]
 		} else if strings.HasSuffix(cmd.Use, "[RUN]") {
-			ref = RunArg(nil)
+			ref = cli.RunArg(nil)
 		}
 		if ref == "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		run := asked(a, cmd, func(ctx context.Context, o *Store) (views.RunDetails, error) {
+		run := cli.AskBriefly(a, cmd, func(ctx context.Context, o *cli.Store) (views.RunDetails, error) {
 			return o.Run(ctx, ref)
 		})
 		var out []cobra.Completion
@@ -193,37 +173,38 @@ func CompleteNodes(a *App) cobra.CompletionFunc {
 	}
 }
 
-// CompleteFiles completes the names of files.
-func CompleteFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// Files completes the names of files.
+func Files(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// CompleteDirs completes the names of directories.
-func CompleteDirs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// Dirs completes the names of directories.
+func Dirs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// CompleteProposals completes a proposal as the first argument: the short ids of the latest
+// Proposals completes a proposal as the first argument: the short ids of the latest
 // proposals, described by state and title.
-func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
-	cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault // the second argument may be a FILE
+func Proposals(a *cli.App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault // the second argument may be a FILE
+		}
+		list := cli.AskBriefly(a, cmd, func(ctx context.Context, o *cli.Store) (learning.ProposalList, error) {
+			return o.Proposals(ctx, learning.ProposalQuery{Workspace: a.Flags.Workspace})
+		})
+		var out []cobra.Completion
+		for _, w := range list.Proposals[:min(len(list.Proposals), completionsMax)] {
+			out = append(out, cobra.CompletionWithDesc(page.ShortProposal(w.ID), string(w.State)+": "+
+				page.OneLine(render.ProposalTitle(w))))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
 	}
-	list := asked(a, cmd, func(ctx context.Context, o *Store) (learning.ProposalList, error) {
-		return o.Proposals(ctx, learning.ProposalQuery{Workspace: a.Flags.Workspace})
-	})
-	var out []cobra.Completion
-	for _, w := range list.Proposals[:min(len(list.Proposals), completionsMax)] {
-		out = append(out, cobra.CompletionWithDesc(page.ShortProposal(w.ID), string(w.State)+": "+
-			page.OneLine(render.ProposalTitle(w))))
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteSettings completes KEY with the keys of the configuration, and VALUE with the values of a key that
+// Settings completes KEY with the keys of the configuration, and VALUE with the values of a key that
 // has a closed set of them.
-func CompleteSettings(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func Settings(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var out []cobra.Completion
 	switch len(args) {
 	case 0:
