@@ -220,6 +220,8 @@ func (s *injected) views(inject string) [][]string {
 	}
 	return append(s.questions(line, proposal), [][]string{{"artifacts", "list"}, {"artifacts", "show", line}, {"artifacts", "get", line}, {"runs", "logs"},
 		{"runs", "logs", line}, {"runs", "logs", "--step", line}, {"runs", "show", "--step", "s"}, {"runs", "show", "--step", line},
+		{"runs", "list", "--jsonl"}, {"runs", "events", "--jsonl"}, {"inbox", "--jsonl"}, {"annotations", "list", "@last", "--jsonl"},
+		{"proposals", "list", "--jsonl"}, {"workflows", "list", "--jsonl"}, {"audit", "list", "--jsonl"}, {"sessions", "list", "--jsonl"},
 		{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
 		{"runs", "graph", "--mermaid"}, append([]string{"runs", "diff"}, s.twoRuns()...), {"runs", "diff", "@last", line}, {"resume"}, {"resume", "zz" + line}, {"replay"},
 		{"continue", "--run", "@last"}, {"approve"}, {"run", "--run", "@last"},

@@ -122,7 +122,7 @@ func TestDocumentShapes(t *testing.T) {
 		"artifacts erase {artifact} --reason r --yes: erased",
 		"bundle show a.json: bundle", "export {artifact run} -o e.json: export", "bundle show e.json: bundle", "du: du",
 		"gc: gc",
-		"sessions delete {artifact run} --yes --reason r: deleted", "sessions list: sessions",
+		"sessions delete {artifact run} --yes --reason r: deleted", "sessions list: sessions", "sessions list --trash: sessions",
 		"sessions restore {artifact run}: restored",
 		"sessions delete {artifact run} --yes: deleted", "stored: stored", "du: du", "gc --empty-trash: gc",
 		"sessions delete --empty-trash --yes: trash_emptied",
@@ -134,7 +134,7 @@ func TestDocumentShapes(t *testing.T) {
 		"verify: verification", "doctor: doctor", "stored: stored",
 	}
 	names := map[string]string{"{artifact}": artifactOf(t, "out.json"), "{uid}": strconv.Itoa(os.Getuid())}
-	shapes := map[string]map[string]bool{}
+	shapes, seen := map[string]map[string]bool{}, map[string]int{}
 	for _, row := range calls {
 		call, want, _ := strings.Cut(row, ": ")
 		if want == "stored" {
@@ -173,6 +173,9 @@ func TestDocumentShapes(t *testing.T) {
 		if data, ok := doc["data"].(map[string]any); ok && call == "start old.json" {
 			names["{first}"] = fmt.Sprint(data["session"].(map[string]any)["runId"])
 		}
+		if c, ok := listOf(strings.Fields(call)); ok && want != "error" {
+			seen[c.path] = max(seen[c.path], c.check(t, out.Bytes(), env))
+		}
 		if data, ok := doc["data"].(map[string]any); ok && strings.Contains(call, "--artifact out.json") {
 			names["{artifact run}"] = fmt.Sprint(data["session"].(map[string]any)["runId"])
 		}
@@ -202,6 +205,7 @@ func TestDocumentShapes(t *testing.T) {
 		}
 		shape("", doc, shapes[kind])
 	}
+	checkSeen(t, seen)
 	for _, file := range []string{"a.json", "r.json", "e.json", "s.json"} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -31,6 +31,7 @@ type App struct {
 	given    func(flag string) bool // whether a common flag was set on the command line
 	creates  bool                   // the command may create the store; see MayCreate
 	running  bool                   // the command line was parsed and a command has started
+	list     string                 // with --jsonl, the member of the document that is printed as lines
 	measured func(call string)      // logs the durations of the call
 	// unfinished reports that stdout has the beginning of an answer; see Stream.
 	unfinished bool

@@ -85,6 +85,9 @@ func (a *App) Begin(cmd *cobra.Command, args []string) error {
 		err = checkBlank(cmd, args)
 	}
 	if err == nil {
+		err = beginLines(a, cmd)
+	}
+	if err == nil {
 		err = cmd.ValidateFlagGroups() // cobra does it too, when asFault takes errors for those of the command
 	}
 	a.running, a.creates = err == nil, cmd.Annotations[MayCreate] != "" || cmd.DisableFlagParsing

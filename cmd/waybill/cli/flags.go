@@ -18,7 +18,8 @@ type Flags struct {
 	Tenant         string
 	Workspace      string
 	As             string
-	JSON           bool
+	JSON           bool // also with --jsonl
+	lines          bool // --jsonl, a flag of lists
 	NoColor        bool
 	lockWait       time.Duration
 	lockWaitGiven  bool // false: use the value of the store's configuration

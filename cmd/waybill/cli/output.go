@@ -57,14 +57,22 @@ func AnswerBeside(a *App, kind string, data any, more []Beside, people func(*pag
 	return a.Document(kind, raw)
 }
 
-// Document prints {"v":1,"kind":kind,"data":data} and a newline. data is JSON, of which further members may
-// follow, and is printed as WriteJSON prints it.
+// Document prints {"v":1,"kind":kind,"data":data} and a newline, or with --jsonl what writeLines prints. data is JSON,
+// of which further members may follow, and is printed as WriteJSON prints it.
 func (a *App) Document(kind string, data []byte) error {
+	if a.list != "" {
+		return a.writeLines(kind, data)
+	}
 	var b bytes.Buffer
+	writeDocument(&b, kind, data)
+	return a.WriteJSON(b.Bytes())
+}
+
+// writeDocument writes a document to b.
+func writeDocument(b *bytes.Buffer, kind string, data []byte) {
 	b.WriteString(`{"v":1,"kind":"` + kind + `","data":`)
 	b.Write(data)
 	b.WriteString("}\n")
-	return a.WriteJSON(b.Bytes())
 }
 
 // WriteJSON writes a JSON document to stdout, to a terminal or not. Characters that a terminal
@@ -147,7 +155,7 @@ func (a *App) wantsJSON() bool {
 		switch arg {
 		case "--":
 			return a.Flags.JSON
-		case "--json", "--json=true":
+		case "--json", "--json=true", "--jsonl", "--jsonl=true":
 			return true
 		}
 	}

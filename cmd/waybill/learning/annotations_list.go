@@ -65,7 +65,8 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 			"only annotations with SIGNAL: "+page.JoinWords(feedback.Signals())),
 		cli.Opt(&details, "details", "also print all recorded members but the texts, one a line"),
 		cli.Opt(&q.Limit, "limit N", "show at most N annotations (default 100)"),
-		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after CURSOR, the nextCursor of the previous page"))
+		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after CURSOR, the nextCursor of the previous page"),
+		cli.Lines(a, "annotations"))
 }
 
 // annotationTexts are the members of annotations that are free text.

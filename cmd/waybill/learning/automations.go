@@ -96,7 +96,8 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 	},
 		cli.Opt(&at, "at TIME", "list what is due at TIME (RFC 3339) instead of now"),
 		cli.Opt(&all, "all", "also list automations that are not due"),
-		cli.Opt(&start, "start", "start a run for each automation that is due"))
+		cli.Opt(&start, "start", "start a run for each automation that is due"),
+		cli.Lines(a, "automations"))
 }
 
 // nameSources fills in from which source the workflow of each automation is found, if it is.

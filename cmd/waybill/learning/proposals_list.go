@@ -33,7 +33,7 @@ first. STATE is draft, revised, applied, rejected or archived. Nothing is change
 		},
 	},
 		cli.OneOf(&q.State, "state STATE", proposal.States(), "only proposals in STATE"),
-		cli.OneOf(&q.Kind, "kind KIND", proposal.Kinds(), "only proposals of KIND"))
+		cli.OneOf(&q.Kind, "kind KIND", proposal.Kinds(), "only proposals of KIND"), cli.Lines(a, "proposals"))
 }
 
 // newProposalsGet returns "proposals get". The document is "proposal"
@@ -88,7 +88,7 @@ prefix of one, or @last for the one that was created last. Nothing is changed.
 // newProposalsInstalled returns "proposals installed": the artifacts in use, one
 // for each slot.
 func newProposalsInstalled(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "installed",
 		Short: "List installed artifacts",
 		Long: `List the installed artifacts: for each kind and id the one that was applied last and not
@@ -101,7 +101,7 @@ rolled back. Installed workflows are also in 'waybill workflows list', with the 
 				return listInstalled(ctx, a, o)
 			}, func(p *page.Page, list learning.InstalledList) { showInstalled(a, list, p) })
 		},
-	}
+	}, cli.Lines(a, "installed"))
 }
 
 // listInstalled returns what is installed in the workspace. Where proposals are
@@ -123,7 +123,7 @@ func listInstalled(ctx context.Context, a *cli.App, o *cli.Store) (none learning
 // newProposalsEvents returns "proposals events": the OpenWOP events about
 // proposals, without their contents.
 func newProposalsEvents(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "events",
 		Short: "List the OpenWOP events of proposals",
 		Long: `List the events that OpenWOP defines for proposals, oldest first: proposal.created and
@@ -145,5 +145,5 @@ proposal.activated. Neither contains the artifact or the rationale. Nothing is c
 					}
 				})
 		},
-	}
+	}, cli.Lines(a, "events"))
 }

@@ -43,7 +43,7 @@ JSON object per line, derived from what is stored, without secrets.`,
 			})
 		},
 	},
-		formatOption(&format, "print them in FORMAT: openwop"))
+		formatOption(&format, "print them in FORMAT: openwop"), cli.Lines(a, "events"))
 }
 
 // noteHealth says that a log could not be read to its end. It prints on stderr, since stdout has JSON.

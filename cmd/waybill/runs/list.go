@@ -70,7 +70,8 @@ document contains nextCursor; --cursor continues from there.`,
 		cli.Opt(&since, "since TIME",
 			"list only runs with an event since TIME: a date, a time, or a duration before now"),
 		cli.Opt(&s.Limit, "limit N", "list at most N runs; 0 lists as many as a page holds"),
-		cli.Opt(&s.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"))
+		cli.Opt(&s.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"),
+		cli.Lines(a, "runs"))
 }
 
 // showRuns prints the table of runs and, below it, the cursor of the next page, the sessions

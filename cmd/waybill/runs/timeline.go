@@ -40,7 +40,7 @@ engine, such as evaluated conditions.`,
 			})
 		},
 	},
-		cli.Opt(&brief, "brief", "omit facts about the internal work of the engine"))
+		cli.Opt(&brief, "brief", "omit facts about the internal work of the engine"), cli.Lines(a, "moments"))
 }
 
 // eachMoment passes the moments of a history; with brief without those about internal work. It applies to the

@@ -31,7 +31,7 @@ is 6.
 
 // NewWho returns the command "who". It only reads.
 func NewWho(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "who COMMIT",
 		GroupID: cli.GroupInspect,
 		Short:   "Show the runs, steps and decisions behind a commit",
@@ -43,7 +43,7 @@ func NewWho(a *cli.App) *cobra.Command {
 				func(ctx context.Context, o *cli.Store) (commits.Who, error) { return who(ctx, a, o, args[0]) },
 				func(p *page.Page, doc commits.Who) { showWho(a, p, doc) }, whoStatus)
 		},
-	}
+	}, cli.Lines(a, "runs"))
 }
 
 // who reads commits and looks up what they name.

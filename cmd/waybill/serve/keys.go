@@ -117,7 +117,7 @@ func showUnconfirmed(p *page.Page, c settings.HTTPKeysChange) {
 
 // newKeysList returns "serve keys list". It lists the keys as they are stored, also where they are not confirmed.
 func newKeysList(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List the keys with their scopes",
 		Long: `List the names and scopes of the keys. Where keys/http.json is not as a person confirmed
@@ -127,7 +127,7 @@ it, the list says so, and no key counts. Nothing is changed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Show(a, cmd, "serve_keys", listKeys, showKeys)
 		},
-	}
+	}, cli.Lines(a, "keys"))
 }
 
 // listKeys returns the keys, and whether they count. Keys that cannot be read are an error.

@@ -49,7 +49,8 @@ document contains nextCursor; --cursor continues from there.`,
 		},
 	},
 		cli.Opt(&q.Limit, "limit N", "list at most N artifacts; 0 lists as many as a page holds"),
-		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"))
+		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"),
+		cli.Lines(a, "artifacts"))
 }
 
 // typeColumn is the index of the content type in the table of artifacts.

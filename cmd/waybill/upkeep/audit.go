@@ -71,5 +71,5 @@ func newAuditList(a *cli.App) *cobra.Command {
 		cli.Opt(&since, "since TIME", "only actions since TIME: a date, a time, or a duration before now"),
 		cli.OneOf(&q.Action, "action ACTION", audit.Actions(), "only actions of the kind ACTION"),
 		cli.Opt(&q.Limit, "limit N", "only the latest N actions (default 0, all)"),
-		cli.Opt(&details, "details", "also print all recorded members, one a line"))
+		cli.Opt(&details, "details", "also print all recorded members, one a line"), cli.Lines(a, "entries"))
 }

@@ -37,6 +37,9 @@ document always has both lists.`,
 		Example: "  waybill sessions list\n  waybill sessions list --trash",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if trash {
+				cli.LinesOf(a, "trash")
+			}
 			return cli.Show(a, cmd, "sessions",
 				func(ctx context.Context, o *cli.Store) (upkeep.SessionList, error) { return o.SessionList(ctx) },
 				func(p *page.Page, list upkeep.SessionList) {
@@ -48,7 +51,7 @@ document always has both lists.`,
 				})
 		},
 	},
-		cli.Opt(&trash, "trash", "list deleted sessions, which can be restored"))
+		cli.Opt(&trash, "trash", "list deleted sessions, which can be restored"), cli.Lines(a, "sessions"))
 }
 
 // showSessions prints a row for each session in the order of the list, and the

@@ -58,7 +58,8 @@ func NewDue(a *cli.App) *cobra.Command {
 		},
 	},
 		cli.Opt(&in.run, "run", "continue each run that is listed"),
-		cli.Opt(&in.printTimer, "print-timer", "print a systemd timer and a crontab line that call 'waybill due --run'"))
+		cli.Opt(&in.printTimer, "print-timer", "print a systemd timer and a crontab line that call 'waybill due --run'"),
+		cli.Lines(a, "items"))
 }
 
 // due lists the runs whose wait is over, and with run continues them.

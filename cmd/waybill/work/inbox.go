@@ -67,7 +67,8 @@ func NewInbox(a *cli.App) *cobra.Command {
 			"list only items of KIND, may be repeated: "+page.JoinWords(inbox.Kinds())),
 		cli.Opt(&q.Imported, "imported", "list imported runs too that were not continued in this store"),
 		cli.Opt(&q.Limit, "limit N", "list at most N items; 0 lists as many as a page holds"),
-		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"))
+		cli.Opt(&q.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"),
+		cli.Lines(a, "items"))
 }
 
 // showInbox prints two lines for each item: what waits since when, and the command.

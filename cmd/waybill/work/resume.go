@@ -64,7 +64,8 @@ func NewResume(a *cli.App) *cobra.Command {
 	}
 	cli.WithOptions(cmd,
 		cli.Opt(&in.session, "session ID", "require the session with this complete ID and list it first"),
-		cli.Opt(&in.run, "run ID", "require the run with this complete ID and list it first"))
+		cli.Opt(&in.run, "run ID", "require the run with this complete ID and list it first"),
+		cli.Lines(a, "candidates"))
 	return cmd
 }
 

@@ -18,7 +18,7 @@ import (
 //
 // The document contains at most three problems per workflow; 'workflows validate' lists all.
 func newList(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List the available workflows",
 		Long: `List the workflows found from the working directory, with id, source and name. Workflows
@@ -40,7 +40,7 @@ Nothing is changed.`,
 			return a.Answer("workflows", document.WorkflowsOf(c.Entries),
 				func(p *page.Page) { showWorkflows(p, c.Entries) })
 		},
-	}
+	}, cli.Lines(a, "workflows"))
 }
 
 // showWorkflows prints the usable workflows in a table and the others below it, each with the

@@ -24,7 +24,7 @@ import (
 // newSources returns "workflows sources". It lists the attached folders as they are stored, also
 // where they are not confirmed, with what is found in them.
 func newSources(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "sources",
 		Short: "List the attached folders",
 		Long: `List the folders that were attached with 'workflows attach', with how many workflows each
@@ -39,7 +39,7 @@ Nothing is changed.`,
 			}
 			return answerSources(cmd.Context(), a, attached, "")
 		},
-	}
+	}, cli.Lines(a, "sources"))
 }
 
 // answerSources answers with the document "sources". done is what was changed, "" for nothing.
