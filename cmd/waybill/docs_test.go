@@ -68,6 +68,7 @@ var answers = map[string]string{
 	"waybill annotations summary": "`annotation_summary`", "waybill annotations retract": "`retracted`",
 	"waybill runs graph": "`graph`", "waybill runs diff": "`run_diff`", "waybill runs cancel": "`cancelled`",
 	"waybill runs logs":      "`logs`",
+	"waybill runs search":    "`search`",
 	"waybill artifacts list": "`artifacts`",
 	"waybill artifacts show": "`artifact`",
 	"waybill artifacts get":  "`artifact_file`, with -o FILE",

@@ -116,7 +116,7 @@ func TestDocumentShapes(t *testing.T) {
 		"sessions list: sessions", "sessions keep @last --reason r: kept", "sessions keep @last --reason r: kept",
 		"sessions delete @last --yes: error",
 		"artifacts list: artifacts", "artifacts list @last --limit 1: artifacts", "artifacts show {artifact}: artifact",
-		"artifacts get {artifact} -o got.json: artifact_file", "runs logs: logs",
+		"artifacts get {artifact} -o got.json: artifact_file", "runs logs: logs", "runs search n: search", "runs search zz: search",
 		"runs show {artifact run} --step a: run",
 		"sessions keep @last --off: kept", "artifacts erase {artifact} --reason r --yes: erased",
 		"artifacts erase {artifact} --reason r --yes: erased",

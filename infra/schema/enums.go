@@ -210,6 +210,7 @@ func engineEnums() []enum {
 		enumOf(inbox.Kinds()...),
 		enumOf(notice.Failed, notice.Approval, notice.Question, notice.Confirmation, notice.Blocked, notice.Wait,
 			notice.Complete),
+		enumOf(lists.Parts()...),
 		enumOf(lists.ByStatus, lists.ByWorkflow, lists.ByTitle, lists.ByBranch, lists.ByLabel, lists.ByText, lists.BySince),
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(host.Completed, host.Failed),
