@@ -184,6 +184,9 @@ const (
 	// ConditionsMax bounds the conditions that a workflow defines: a workflow needs about one
 	// per loop, and every loop searches the list.
 	ConditionsMax = 200
+	// SourceFirstBytes is how much of a long file decides whether it may be a workflow: those in use have a key of one
+	// in their first lines.
+	SourceFirstBytes = 64 << 10
 	// SourceBytesMax bounds a workflow file before it is parsed.
 	SourceBytesMax = 4 << 20
 	// DriftBytesMax bounds a workflow file that is compared with what a run is pinned to: it is compiled

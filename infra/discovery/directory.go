@@ -215,7 +215,7 @@ func (f directory) read(root *os.Root, name string) catalog.File {
 		return f.unreadableFile(name, err)
 	}
 	defer file.Close()
-	data, err := readAll(file)
+	data, err := readWorkflow(file, name)
 	if err != nil {
 		return f.unreadableFile(name, err)
 	}
@@ -245,6 +245,19 @@ func cause(err error) error {
 		return pe.Err
 	}
 	return err
+}
+
+// readWorkflow reads a file of a directory. Of a long one the beginning decides whether it is read to its end: a
+// directory of workflows may have other documents.
+func readWorkflow(file *os.File, name string) ([]byte, error) {
+	if info, err := file.Stat(); err == nil && info.Size() > limits.SourceFirstBytes {
+		beginning := make([]byte, limits.SourceFirstBytes)
+		n, err := file.ReadAt(beginning, 0)
+		if err == nil && !source.MayBeWorkflow(name, beginning[:n]) {
+			return nil, fmt.Errorf("it is no workflow: its first %d bytes have no key of one", limits.SourceFirstBytes)
+		}
+	}
+	return readAll(file)
 }
 
 // readAll reads at most the accepted size of a workflow file, independent of the size that the

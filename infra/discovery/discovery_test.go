@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,5 +146,41 @@ func TestNamedFiles(t *testing.T) {
 		if _, err := f.WorkflowFile(context.Background(), path); !fault.Is(err, code) {
 			t.Errorf("%s: %v, want %s", path, err, code)
 		}
+	}
+}
+
+// TestLongDocumentsAreNotRead: of a long file without a key of a workflow at its beginning no more than that is read, and
+// the list says so; a long workflow is read.
+func TestLongDocumentsAreNotRead(t *testing.T) {
+	const long = 3 << 20
+	dir := writeTree(t, map[string]string{
+		"a.json": `{"openapi": "3.1.0", "paths": {"x": "` + strings.Repeat("x", long) + `"}}`,
+		"b.yaml": "openapi: 3.1.0\npaths:\n" + strings.Repeat("  x: y\n", long/7),
+		"c.yaml": "about: |\n" + strings.Repeat("  x\n", 20<<10) + "id: a\n",
+	})
+	read := func() int64 {
+		text, err := os.ReadFile("/proc/self/io")
+		if err != nil {
+			t.Skip("what is read cannot be counted: ", err)
+		}
+		n, err := strconv.ParseInt(strings.TrimPrefix(strings.Split(string(text), "\n")[0], "rchar: "), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := read()
+	found := findFiles(t, Places{User: dir})
+	if n := read() - before; n > 5*limits.SourceFirstBytes || n < 3*limits.SourceFirstBytes {
+		t.Errorf("%d bytes were read", n)
+	}
+	for ref, f := range found {
+		isLong := !strings.HasSuffix(ref, "c.yaml")
+		if isLong != (f.Err != nil) || isLong && !strings.Contains(f.Err.Error(), "is no workflow") || !isLong && len(f.Data) < 64<<10 {
+			t.Errorf("%s: %v, %d bytes", ref, f.Err, len(f.Data))
+		}
+	}
+	if len(found) != 3 {
+		t.Errorf("found %d files", len(found))
 	}
 }
