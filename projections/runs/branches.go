@@ -124,5 +124,8 @@ func (b *Branches) attempt(m *TimelineEntry, e event.Event, p event.AdvanceRecor
 		n.left, n.next, n.attempts = true, n.current, 0
 		b.arriving = n.current
 	}
+	if m.Foreign { // it may be refused: another program records that as an attempt that leads to a node of its own
+		m.Attempt, m.TookMs = 0, 0
+	}
 	b.nodes[e.Scope.NodeID.Raw()] = n
 }

@@ -25,6 +25,7 @@ import (
 func newList(a *cli.App) *cobra.Command {
 	var s lists.Selection
 	var since string
+	var watch bool
 	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List the runs of the store, the latest first",
@@ -38,10 +39,15 @@ the goal, the workflow's id and the latest notes. --since takes a date (2006-01-
 time or a duration before now (36h, 2d, 2w). If no run is left, the filter that excludes
 most is named.
 
+--sort orders them: latest, the default; started, the run that was started last first; title and
+workflow, alphabetical; or status. With --watch the list is drawn again at a terminal when it
+changes, until Ctrl-C; runs that do not fit the window are left out.
+
 If more runs follow, because of --limit or because the page would exceed 1 MiB, the JSON
 document contains nextCursor; --cursor continues from there.`,
 		Example: "  waybill runs list\n  waybill runs list --status in_progress --status blocked\n" +
-			"  waybill runs list --status failed --since 2d --branch main\n  waybill runs list --json --limit 20",
+			"  waybill runs list --status failed --since 2d --branch main\n  waybill runs list --sort status --watch\n" +
+			"  waybill runs list --json --limit 20",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.Limit < 0 {
@@ -50,6 +56,9 @@ document contains nextCursor; --cursor continues from there.`,
 			var err error
 			if s.SinceMs, err = cli.SinceMs(a, cmd, since); err != nil {
 				return err
+			}
+			if watch {
+				return watchRuns(a, cmd, s)
 			}
 			// An invalid cursor is rejected by SelectRuns.
 			return cli.Show(a, cmd, "runs",
@@ -69,6 +78,8 @@ document contains nextCursor; --cursor continues from there.`,
 		cli.Opt(&s.Text, "text TEXT", "list only runs with TEXT in title, goal, workflow or latest notes"),
 		cli.Opt(&since, "since TIME",
 			"list only runs with an event since TIME: a date, a time, or a duration before now"),
+		cli.OneOf(&s.Sort, "sort ORDER", lists.Sorts(), "list the runs in ORDER: "+page.JoinWords(lists.Sorts())),
+		cli.Opt(&watch, "watch", "draw the list again when it changes, at a terminal, until Ctrl-C"),
 		cli.Opt(&s.Limit, "limit N", "list at most N runs; 0 lists as many as a page holds"),
 		cli.Opt(&s.Cursor, "cursor CURSOR", "continue after the CURSOR of the previous page"),
 		cli.Lines(a, "runs"))
@@ -85,16 +96,16 @@ func showRuns(a *cli.App, list lists.RunPage, p *page.Page) {
 	// An empty list is explained, since its meaning depends on the flags and the store.
 	switch {
 	case len(rows) > 0:
-		columns := []page.Column{{Title: "RUN"}, {Title: "STATUS"}, {Title: "DONE"}, {Title: "TITLE", Flex: true},
-			{Title: "LAST", Right: true}}
+		columns := []page.Column{{Title: "RUN"}, {Title: "STATUS", Flex: p.Width < statusWidthMin}, {Title: "DONE", Spare: true},
+			{Title: "TITLE", Flex: true, Spare: true}, {Title: "LAST", Right: true}}
 		columns, rows = withFeedback(p, list.Runs, columns, rows)
 		p.Table(narrow(p, columns, rows))
 	case len(list.Excluded) > 0:
-		p.Line("%s", noneSelected(list.Excluded))
+		p.Text("", noneSelected(list.Excluded))
 	case len(list.Unreadable) > 0:
 		p.Line("No readable runs.")
 	default:
-		p.Line("No runs yet. Run 'waybill workflows list' to list the workflows.")
+		p.Text("", "No runs yet. Run 'waybill workflows list' to list the workflows.")
 	}
 	// The next page needs the same other flags.
 	if list.NextCursor != "" {
@@ -125,6 +136,9 @@ func noneSelected(by []lists.Excluded) string {
 	}
 	return text + page.Plural(by[0].Runs, "run") + "."
 }
+
+// statusWidthMin is the width in columns below which the status is cut before columns are omitted.
+const statusWidthMin = 40
 
 // agoWidthMin is the width in columns below which the last column is omitted.
 const agoWidthMin = 50
@@ -167,18 +181,19 @@ func withFeedback(p *page.Page, runs []views.RunSummary, columns []page.Column, 
 func runRow(p *page.Page, a *cli.App, r views.RunSummary) []page.Cell {
 	name := p.Name(page.ShortRun(r.RunID), r.RunID.String())
 	// The health of the session may replace or mark the status.
-	status := page.Cell{Text: render.Status(r.Status), Paint: render.StatusStyle(p, r.Status)}
+	status := page.Cell{Text: render.SignOrWord(p, render.Sign(r.Status)+" ", "") + render.Status(r.Status),
+		Paint: render.StatusStyle(p, r.Status)}
 	switch r.Health {
 	case manifest.Healthy:
 		if r.WaitUntilMs != 0 {
-			status = page.Cell{Text: "waits until " + page.ClockTime(r.WaitUntilMs, "2 Jan 15:04"), Paint: p.Dim}
+			status = page.Cell{Text: render.SignOrWord(p, render.Sign(r.Status)+" ", "") + "waits until " + page.ClockTime(r.WaitUntilMs, "2 Jan 15:04"), Paint: p.Dim}
 		}
 	case manifest.UnknownVersion:
 		status.Text += " " + render.ForeignMark
 	default:
 		// Only the valid prefix of a damaged log is known; a status computed from it would
 		// be mistaken for the current one.
-		status = page.Cell{Text: render.Health(r.Health), Paint: p.Bad}
+		status = page.Cell{Text: render.SignOrWord(p, render.DamagedSign+" ", "") + render.Health(r.Health), Paint: p.Bad}
 	}
 	return []page.Cell{{Text: name, Paint: p.Bold}, status, {Text: progressBar(p, r.Progress)}, {Text: r.Title},
 		{Text: a.Ago(r.LastAtMs)}}

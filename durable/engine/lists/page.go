@@ -22,6 +22,7 @@ type Selection struct {
 	// Text is a part of the title, the goal, the workflow's id or the latest notes, in any case.
 	Text    string
 	SinceMs int64 // the earliest time of the last event
+	Sort    Sort  // "": ByLatest
 	Limit   int   // 0: as many as a page holds
 	// Cursor is NextCursor of the previous page.
 	Cursor string
@@ -40,7 +41,10 @@ func Statuses() []runs.Status {
 // one. A malformed cursor is VALIDATION_ERROR.
 func (s Selection) page(all []*listed, unreadable []views.Unreadable) (RunPage, error) {
 	out := RunPage{RunList: RunList{Runs: []views.RunSummary{}, Unreadable: unreadable}}
-	from, err := firstAfter(all, s.Cursor)
+	if err := s.Sort.sort(all); err != nil {
+		return out, err
+	}
+	from, err := s.Sort.firstAfter(all, s.Cursor)
 	if err != nil {
 		return out, err
 	}
@@ -49,7 +53,7 @@ func (s Selection) page(all []*listed, unreadable []views.Unreadable) (RunPage, 
 	for i := from; i < len(all); i++ {
 		full := s.Limit > 0 && len(out.Runs) == s.Limit
 		if full && !s.selects() {
-			out.NextCursor = cursorOf(out.Runs[len(out.Runs)-1])
+			out.NextCursor = s.Sort.cursorAfter(out.Runs[len(out.Runs)-1])
 			break
 		}
 		row, bytes, err := all[i].full()
@@ -63,7 +67,7 @@ func (s Selection) page(all []*listed, unreadable []views.Unreadable) (RunPage, 
 			bytes = paging.Bytes(row)
 		}
 		if full || !size.FitsBytes(bytes) && len(out.Runs) > 0 {
-			out.NextCursor = cursorOf(out.Runs[len(out.Runs)-1])
+			out.NextCursor = s.Sort.cursorAfter(out.Runs[len(out.Runs)-1])
 			break
 		}
 		out.Runs = append(out.Runs, row)

@@ -22,18 +22,29 @@ func Status(s runs.Status) string { return strings.ReplaceAll(string(s), "_", " 
 // Health returns the health of a log with spaces instead of underscores.
 func Health(h manifest.Health) string { return strings.ReplaceAll(string(h), "_", " ") }
 
-// Mark returns the sign before the title of a run: complete, failed or cancelled, needs
-// attention, or in progress.
-func Mark(p *page.Page, s runs.Status) string {
+// Sign returns the sign of a status: complete, failed or cancelled, needs attention, or in progress. The same signs are
+// before steps: done, not done, blocked and pending.
+func Sign(s runs.Status) string {
 	switch s {
 	case runs.CompleteStatus:
-		return p.Good("✓")
+		return "✓"
 	case runs.Failed, runs.Cancelled:
-		return p.Bad("✗")
+		return "✗"
 	case runs.Blocked, runs.CompleteWithGaps, runs.Cancelling:
-		return p.Warn("!")
+		return "!"
 	}
-	return p.Bold("●")
+	return "●"
+}
+
+// DamagedSign is the sign of a run whose session is damaged, instead of that of its status.
+const DamagedSign = "!"
+
+// Mark returns the sign before the title of a run, in the style of its status.
+func Mark(p *page.Page, s runs.Status) string {
+	if paint := StatusStyle(p, s); paint != nil {
+		return paint(Sign(s))
+	}
+	return p.Bold(Sign(s))
 }
 
 // NodeMark returns the sign before a node of a run with a status, as the steps of 'runs show' have it: the node at which
