@@ -395,7 +395,7 @@ func newInjected(t *testing.T, columns uint16, line, text func(string) string) *
 	t.Helper()
 	dir := t.TempDir()
 	return &injected{t, dir, append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+filepath.Join(dir, "home"),
-		"XDG_CONFIG_HOME="+dir, "TERM=xterm", "NO_COLOR="), columns, line, text}
+		"XDG_CONFIG_HOME="+dir, "TERM=xterm", "NO_COLOR=", "WAYBILL_PAGER=cat"), columns, line, text}
 }
 
 // compareViews compares each view of a store with hostile text with that of one with harmless text.

@@ -66,6 +66,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		&cobra.Group{ID: cli.GroupMaintain, Title: "Export, maintain and clean up:"},
 		&cobra.Group{ID: cli.GroupSetup, Title: "Set up:"})
 	a.AddCommonFlags(root)
+	a.Views = viewCommands
 	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
 		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), work.NewInbox(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
@@ -97,3 +98,10 @@ func setCreating(root *cobra.Command) {
 		cmd.Annotations[cli.MayCreate] = "yes"
 	}
 }
+
+// viewCommands are the commands whose text is shown by a pager: they ask nothing and change nothing.
+var viewCommands = []string{"runs list", "runs show", "runs events", "runs timeline", "runs graph", "runs logs", "inbox", "resume",
+	"replay", "who", "verify", "doctor", "du", "audit list", "audit show", "audit verify", "annotations list", "annotations summary",
+	"artifacts list", "artifacts show", "bundle show", "bundle verify", "bundle diff", "capabilities", "config get", "keys list",
+	"proposals list", "proposals get", "proposals installed", "proposals events", "sessions list", "serve keys list",
+	"workflows list", "workflows inspect", "workflows validate", "workflows builtins", "workflows sources", "schema"}

@@ -58,7 +58,7 @@ func terminalOf(t *testing.T, dir, name string, args ...string) *terminalSession
 	s := &terminalSession{T: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir, "TERM=xterm",
-		"NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor")
+		"NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor", "WAYBILL_PAGER=cat")
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/synonym"
 )
 
 // notYet are commands of synonyms that the program may not have: they are suggested as soon as it does.
@@ -16,7 +17,7 @@ var notYet = map[string]bool{"runs search TEXT": true}
 func TestSynonyms(t *testing.T) {
 	t.Parallel()
 	root := newRoot(&cli.App{})
-	for word, meanings := range cli.Synonyms() {
+	for word, meanings := range synonym.All() {
 		if cmd, _, _ := root.Find([]string{word}); cmd != root {
 			t.Errorf("%q is a command", word)
 		}
@@ -28,10 +29,10 @@ func TestSynonyms(t *testing.T) {
 		if !strings.Contains(text, `'waybill' has no command "`+word+`"`) {
 			t.Errorf("%q: %s", word, text)
 		}
-		said := false
+		some := false
 		for _, m := range meanings {
 			has := strings.Contains(text, m.What+": 'waybill "+m.Command+"'")
-			said = said || has
+			some = some || has
 			if !has && !notYet[m.Command] {
 				t.Errorf("%q does not suggest %q: %s", word, m.Command, text)
 			}
@@ -39,7 +40,7 @@ func TestSynonyms(t *testing.T) {
 				t.Errorf("%q suggests %q: %v", word, m.Command, err)
 			}
 		}
-		if !said {
+		if !some {
 			t.Errorf("%q suggests nothing: %s", word, text)
 		}
 	}

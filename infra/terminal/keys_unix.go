@@ -72,3 +72,29 @@ func setMode(f *os.File, m syscall.Termios) bool {
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), putMode, uintptr(unsafe.Pointer(&m)))
 	return errno == 0
 }
+
+// keepMode returns what gives a terminal the mode that it has now.
+func keepMode(f *os.File) (restore func()) {
+	before, ok := mode(f)
+	return func() {
+		if ok && isForeground(f) {
+			setMode(f, before)
+		}
+	}
+}
+
+// isForeground reports that this process may read from the terminal: a program that it starts would be stopped otherwise.
+func isForeground(f *os.File) bool {
+	var group int32
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&group)))
+	return errno != 0 || int(group) == syscall.Getpgrp() // an error: it is not the terminal of this session
+}
+
+// endBy ends this process by a signal, as if it had not been caught.
+func endBy(s os.Signal) {
+	signal.Reset(s)
+	if number, ok := s.(syscall.Signal); ok {
+		_ = syscall.Kill(os.Getpid(), number)
+		time.Sleep(stopDelay)
+	}
+}

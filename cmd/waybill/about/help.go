@@ -23,9 +23,8 @@ func NewHelp(a *cli.App) *cobra.Command {
 		ValidArgsFunction:     completeHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == topicFlags {
-				_, err := cmd.OutOrStdout().Write([]byte("Flags of every command:\n" +
-					cli.FlagList(cmd.Root().PersistentFlags(), columns(a))))
-				return err
+				cli.StartPager(a)
+				return a.Write([]byte("Flags of every command:\n" + cli.FlagList(cmd.Root().PersistentFlags(), columns(a))))
 			}
 			return cli.HelpOf(cmd.Root(), args)
 		},

@@ -21,7 +21,8 @@ const commonFlags = "Flags of every command, such as --store and --json: 'waybil
 func SetHelp(a *cli.App, root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		// The whole help is written in one piece, so that a closed pipe leaves no partial line.
-		_, _ = cmd.OutOrStdout().Write([]byte(helpOf(cmd, columns(a))))
+		cli.StartPager(a)
+		_ = a.Write([]byte(helpOf(cmd, columns(a))))
 	})
 }
 

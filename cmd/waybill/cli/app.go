@@ -28,6 +28,9 @@ type App struct {
 	// It must not block.
 	Appended func(manifest.Log)
 
+	// Views are the commands whose text is shown by a pager if it is longer than the screen.
+	Views []string
+
 	given    func(flag string) bool // whether a common flag was set on the command line
 	creates  bool                   // the command may create the store; see MayCreate
 	running  bool                   // the command line was parsed and a command has started

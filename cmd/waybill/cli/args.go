@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/synonym"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/pattern"
 )
@@ -40,7 +41,7 @@ func Subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || args[0] == "help" && cmd.HasParent() { // the root has a command of that name
 		return nil
 	}
-	return unknownCommand(UsageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0]), cmd, args[0])
+	return synonym.Suggest(UsageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0]), cmd, args[0])
 }
 
 // MissingSubcommand returns the USAGE_ERROR of a command group that is called without a

@@ -48,6 +48,7 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 		root.SetErr(a.Err)
 	}
 	command, err := root.ExecuteContextC(context.Background())
+	a.endPaging()
 	if command != nil {
 		called = command
 	}
@@ -92,6 +93,7 @@ func (a *App) Begin(cmd *cobra.Command, args []string) error {
 	}
 	a.running, a.creates = err == nil, cmd.Annotations[MayCreate] != "" || cmd.DisableFlagParsing
 	if a.running {
+		beginPaging(a, cmd)
 		var ctx context.Context
 		ctx, a.measured = a.Traced(cmd.Context(), a.Log())
 		cmd.SetContext(ctx)

@@ -21,6 +21,7 @@ type Flags struct {
 	JSON           bool // also with --jsonl
 	lines          bool // --jsonl, a flag of lists
 	NoColor        bool
+	noPager        bool
 	lockWait       time.Duration
 	lockWaitGiven  bool // false: use the value of the store's configuration
 	lockWaitMost   *time.Duration
@@ -45,6 +46,7 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 		Opt(&c.AllowNetworkFS, "allow-network-fs",
 			"allow stores on network filesystems (unsafe with several hosts)"),
 		Opt(&c.NoColor, "no-color", "print without colors, like $NO_COLOR"),
+		Opt(&c.noPager, "no-pager", "print text without a pager, like $WAYBILL_PAGER=cat"),
 		OptOf(&c.logLevel, "log-level LEVEL", []string{"debug", "info", "warn", "error", "off"},
 			"lowest LEVEL of diagnostics on stderr: debug, info, warn, error or off"),
 		OptOf(&c.logFormat, "log-format FORMAT", []string{"text", "json"}, "FORMAT of diagnostics: text or json"),

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/synonym"
 )
 
 // The groups of commands in the help of the program. Each first-level command has one as its
@@ -55,7 +57,7 @@ func HelpOf(cmd *cobra.Command, words []string) error {
 	if err != nil || len(rest) > 0 {
 		f := UsageFault(cmd, "unknown command %q", strings.Join(words, " "))
 		if len(rest) > 0 && at.HasSubCommands() {
-			return unknownCommand(f, at, rest[0], "help")
+			return synonym.Suggest(f, at, rest[0], "help")
 		}
 		return f
 	}

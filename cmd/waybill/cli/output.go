@@ -94,17 +94,17 @@ func (p *Process) StoredStream(write func(io.Writer) error) error {
 	if !p.IsTerminal(p.Out) {
 		return write(p.Out)
 	}
-	w := invisible.NewWriter(p.Out)
+	w := invisible.NewWriter(p.stdout())
 	if err := write(w); err != nil {
-		return err
+		return written(err)
 	}
-	return w.Flush()
+	return written(w.Flush())
 }
 
 // Write writes b to stdout. The error is OUTPUT_FAILED: the command may have changed the store,
 // and only its answer is lost.
 func (p *Process) Write(b []byte) error {
-	if _, err := p.Out.Write(b); err != nil {
+	if _, err := p.stdout().Write(b); written(err) != nil {
 		return fault.Wrap(err, fault.OutputFailed, "the answer could not be written to stdout: %v", err)
 	}
 	return nil
@@ -122,6 +122,7 @@ func (a *App) Note(people func(*page.Page)) {
 // stdout, otherwise message and suggestion on stderr. If stdout cannot be written, the error
 // is printed on stderr as text, so that the caller gets more than an exit status.
 func (a *App) fail(err error) int {
+	a.endPaging()
 	f := faults.Redact(a.SuggestForStore(withRun(a, fault.Of(err))))
 	// The answer contains message and suggestion. The underlying cause is logged at level
 	// debug, and for an internal error always.

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 // Process is what a call gets from its process: arguments, streams, environment, account, clock
@@ -38,18 +39,33 @@ type Process struct {
 	Clock   func() time.Time
 	Entropy io.Reader
 
-	stdinTaken string // the flag that reads stdin, "" for none
+	stdinTaken string          // the flag that reads stdin, "" for none
+	pager      *terminal.Pager // of the text on stdout; nil: it is written as it comes
 }
 
 // Getenv returns the value of an environment variable, "" if it is not set. If Env has
 // several entries of a name, the last one counts, as in os/exec.
 func (p *Process) Getenv(name string) string {
+	value, _ := p.lookupEnv(name)
+	return value
+}
+
+// lookupEnv is Getenv that distinguishes an empty value from none.
+func (p *Process) lookupEnv(name string) (value string, ok bool) {
 	for i := len(p.Env) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(p.Env[i], name+"="); ok {
-			return value
+			return value, true
 		}
 	}
-	return ""
+	return "", false
+}
+
+// stdout is where text is written: through the pager of the call, if it has one.
+func (p *Process) stdout() io.Writer {
+	if p.pager != nil {
+		return p.pager
+	}
+	return p.Out
 }
 
 // IsCompletion reports that the shell asks for completions: stderr must be empty then.

@@ -1,4 +1,6 @@
-package cli
+// Package synonym knows what people mean by words that are no commands of the program, and suggests the commands that
+// the program has for them. It executes none.
+package synonym
 
 import (
 	"strings"
@@ -29,8 +31,8 @@ var (
 	gone   = []Meaning{{"A session", "sessions delete SESSION"}, {"What expired", "gc"}}
 )
 
-// Synonyms returns words that people type as commands and that the program does not have.
-func Synonyms() map[string][]Meaning { // built for an error alone
+// All returns words that people type as commands and that the program does not have.
+func All() map[string][]Meaning { // built for an error alone
 	return map[string][]Meaning{
 		"list": listed, "ls": listed, "ps": listed, "status": state, "st": state, "todo": state, "tasks": state,
 		"log": past, "history": past, "hist": past, "search": found, "find": found, "grep": found,
@@ -62,9 +64,9 @@ func inGroups() map[string][]string {
 	}
 }
 
-// unknownCommand makes the suggestion of a fault about a word that is no command of cmd: what the word means, else
+// Suggest makes the suggestion of a fault about a word that is no command of cmd: what the word means, else
 // the nearest name, behind the words of before. The suggestion stays if nothing is known.
-func unknownCommand(f *fault.Fault, cmd *cobra.Command, word string, before ...string) *fault.Fault {
+func Suggest(f *fault.Fault, cmd *cobra.Command, word string, before ...string) *fault.Fault {
 	all := commandOf(cmd, "--help")
 	var what string
 	var commands []any
@@ -75,7 +77,7 @@ func unknownCommand(f *fault.Fault, cmd *cobra.Command, word string, before ...s
 	if len(commands) > 0 {
 		return f.Suggest(what+"%s lists all commands.", append(commands, all)...)
 	}
-	if near := nearest.Of(word, Subcommands(cmd)); near != "" {
+	if near := nearest.Of(word, names(cmd)); near != "" {
 		return f.Suggest("Did you mean %s? %s lists all.", append(fault.Command(before), commandOf(cmd, near)...), all)
 	}
 	return f
@@ -89,12 +91,12 @@ func meanings(cmd *cobra.Command, word string) (out []Meaning) {
 	if cmd.HasParent() {
 		for _, name := range inGroups()[word] {
 			if sub := subcommand(cmd, name); sub != nil {
-				return []Meaning{{sub.Short, strings.Join(commandOf(sub), " ")}}
+				return []Meaning{{What: sub.Short, Command: strings.Join(commandOf(sub), " ")}}
 			}
 		}
 		return nil
 	}
-	for _, m := range Synonyms()[word] {
+	for _, m := range All()[word] {
 		words := strings.Fields(m.Command)
 		if at := subcommand(cmd, words[0]); at != nil && (!at.HasSubCommands() || subcommand(at, words[1]) != nil) {
 			out = append(out, m)
@@ -105,7 +107,7 @@ func meanings(cmd *cobra.Command, word string) (out []Meaning) {
 	}
 	for _, group := range cmd.Commands() { // the name of a command that needs that of its group before it
 		if sub := subcommand(group, word); sub != nil && len(out) < meaningsMax {
-			out = append(out, Meaning{sub.Short, strings.Join(commandOf(sub), " ")})
+			out = append(out, Meaning{What: sub.Short, Command: strings.Join(commandOf(sub), " ")})
 		}
 	}
 	return out
@@ -119,4 +121,19 @@ func subcommand(cmd *cobra.Command, name string) *cobra.Command {
 		}
 	}
 	return nil
+}
+
+// names returns the names of the available subcommands.
+func names(cmd *cobra.Command) (out []string) {
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			out = append(out, sub.Name())
+		}
+	}
+	return out
+}
+
+// commandOf returns the command line of cmd with more words.
+func commandOf(cmd *cobra.Command, more ...string) fault.Command {
+	return append(strings.Fields(cmd.CommandPath())[1:], more...)
 }
