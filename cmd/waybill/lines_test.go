@@ -54,8 +54,8 @@ func (c listCall) listIn(doc []byte) (items []json.RawMessage, rest map[string]s
 	return items, rest, nil
 }
 
-// check compares the lines of --jsonl with a document of --json: the same bytes for each item, and a last line that is
-// the document with an empty list. It returns the number of items.
+// check compares the lines of --jsonl with a document of --json: the same bytes for each item and nothing else. It
+// returns the number of items.
 func (c listCall) check(t *testing.T, doc []byte, env []string) int {
 	t.Helper()
 	items, rest, err := c.listIn(doc)
@@ -65,7 +65,7 @@ func (c listCall) check(t *testing.T, doc []byte, env []string) int {
 	var out, errOut bytes.Buffer
 	run(append(slices.Clone(c.args), "--jsonl"), strings.NewReader(""), &out, &errOut, env)
 	lines := strings.SplitAfter(out.String(), "\n")
-	if errOut.Len() > 0 || lines[len(lines)-1] != "" || len(lines) != len(items)+2 {
+	if lines[len(lines)-1] != "" || len(lines) != len(items)+1 {
 		t.Fatalf("%v --jsonl: %d lines for %d items, stderr %q\n%s", c.args, len(lines)-1, len(items), &errOut, &out)
 	}
 	for i, item := range items {
@@ -73,13 +73,15 @@ func (c listCall) check(t *testing.T, doc []byte, env []string) int {
 			t.Errorf("%v --jsonl: line %d is\n%snot\n%s", c.args, i, lines[i], item)
 		}
 	}
-	last := []byte(lines[len(items)])
-	if err := validDocument(last); err != nil {
+	if errOut.Len() == 0 {
+		return len(items)
+	}
+	if err := validDocument(errOut.Bytes()); err != nil {
 		t.Errorf("%v --jsonl: %v", c.args, err)
 	}
-	none, end, err := c.listIn(last)
-	if err != nil || len(none) > 0 || !maps.Equal(end, rest) {
-		t.Errorf("%v --jsonl: %v: the last line is\n%sthe document is\n%s", c.args, err, last, doc)
+	none, said, err := c.listIn(errOut.Bytes())
+	if err != nil || len(none) > 0 || !maps.Equal(said, rest) {
+		t.Errorf("%v --jsonl: %v: stderr has\n%sthe document is\n%s", c.args, err, &errOut, doc)
 	}
 	return len(items)
 }
@@ -94,41 +96,42 @@ func checkSeen(t *testing.T, seen map[string]int) {
 	})
 }
 
-// TestLinesEndWithWhatAProgramNeeds: pages are read to their end by the cursor of the last line, a damaged session is
-// in it, errors are a document, and a text is escaped as in the document.
-func TestLinesEndWithWhatAProgramNeeds(t *testing.T) {
+// TestLinesAreItems: stdout has items only; what else the document says is on stderr, where there is something to say:
+// the cursor of the next page, and a damaged session. An error is a document on stdout, and a text is escaped as in the
+// document.
+func TestLinesAreItems(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := []string{"HOME=" + dir, "WAYBILL_HOME=" + filepath.Join(dir, "home")}
-	call := func(args ...string) ([]string, int) {
+	call := func(args ...string) (lines []string, said string, status int) {
 		var out, errOut bytes.Buffer
-		status := run(args, strings.NewReader(""), &out, &errOut, env)
-		if errOut.Len() > 0 {
-			t.Errorf("%q: stderr %q", args, &errOut)
+		status = run(args, strings.NewReader(""), &out, &errOut, env)
+		if text := strings.TrimSuffix(out.String(), "\n"); text != "" {
+			lines = strings.Split(text, "\n")
 		}
-		return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), status
+		return lines, errOut.String(), status
+	}
+	if lines, said, status := call("runs", "list", "--jsonl"); len(lines) != 0 || said != "" || status != 0 {
+		t.Errorf("an empty list: %q, %q, %d", lines, said, status)
 	}
 	for range 3 {
 		call("start", "wr.demo", "--title", "A \u202e\x1b[31mtitle\u2028", "--json")
 	}
-	var titles []string
+	var items []string
 	for args := []string{"runs", "list", "--jsonl", "--limit", "2"}; args != nil; {
-		lines, status := call(args...)
-		var end struct {
-			Kind string
-			Data struct{ NextCursor string }
+		lines, said, status := call(args...)
+		var rest struct{ Data struct{ NextCursor string } }
+		if err := json.Unmarshal([]byte(said), &rest); said != "" && (err != nil || validDocument([]byte(said)) != nil) || status != 0 {
+			t.Fatalf("%q: exit status %d, %q, %q", args, status, said, lines)
 		}
-		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil || status != 0 || end.Kind != "runs" {
-			t.Fatalf("%q: exit status %d, %v, %q", args, status, err, lines)
-		}
-		titles = append(titles, lines[:len(lines)-1]...)
+		items = append(items, lines...)
 		args = nil
-		if end.Data.NextCursor != "" {
-			args = []string{"runs", "list", "--jsonl", "--limit", "2", "--cursor", end.Data.NextCursor}
+		if rest.Data.NextCursor != "" {
+			args = []string{"runs", "list", "--jsonl", "--limit", "2", "--cursor", rest.Data.NextCursor}
 		}
 	}
-	if len(titles) != 3 || !strings.Contains(titles[0], `A \u202e\u001b[31mtitle\u2028`) {
-		t.Errorf("three pages have %q", titles)
+	if len(items) != 3 || !strings.Contains(items[0], `A \u202e\u001b[31mtitle\u2028`) {
+		t.Errorf("two pages have %q", items)
 	}
 	for want, args := range map[string][]string{
 		`"code":"RUN_NOT_FOUND"`: {"runs", "events", "none", "--jsonl"},
@@ -136,9 +139,9 @@ func TestLinesEndWithWhatAProgramNeeds(t *testing.T) {
 		`cannot be combined`:     {"runs", "list", "--jsonl", "--json"},
 		`has no flag --jsonl`:    {"verify", "--jsonl"},
 	} {
-		lines, status := call(args...)
-		if len(lines) != 1 || !strings.Contains(lines[0], want) || !strings.Contains(lines[0], `"kind":"error"`) || status == 0 {
-			t.Errorf("%q: exit status %d, %q", args, status, lines)
+		lines, said, status := call(args...)
+		if len(lines) != 1 || !strings.Contains(lines[0], want) || !strings.Contains(lines[0], `"kind":"error"`) || said != "" || status == 0 {
+			t.Errorf("%q: exit status %d, %q, %q", args, status, lines, said)
 		}
 	}
 	manifests, err := filepath.Glob(filepath.Join(dir, "home/local/sessions/*/manifest.jsonl"))
@@ -148,10 +151,9 @@ func TestLinesEndWithWhatAProgramNeeds(t *testing.T) {
 	if err := os.WriteFile(manifests[0], []byte("{\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lines, status := call("runs", "list", "--jsonl")
+	lines, said, status := call("runs", "list", "--jsonl")
 	session := filepath.Base(filepath.Dir(manifests[0]))
-	if last := lines[len(lines)-1]; status != 0 || len(lines) != 3 || !strings.Contains(last, session) ||
-		validDocument([]byte(last)) != nil {
-		t.Errorf("a damaged session: exit status %d, %q", status, lines)
+	if status != 0 || len(lines) != 2 || !strings.Contains(said, session) || validDocument([]byte(said)) != nil {
+		t.Errorf("a damaged session: exit status %d, %q, %q", status, lines, said)
 	}
 }

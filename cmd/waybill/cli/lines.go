@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/invisible"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // ListMember is the annotation of a command with --jsonl: the member of its document that has the items.
@@ -15,7 +17,7 @@ const ListMember = "waybill: list member"
 
 // Lines is the flag --jsonl of a command whose document has a list, the member of that name.
 func Lines(a *App, member string) Option {
-	add := Opt(&a.Flags.lines, "jsonl", "print one line of JSON for each item, then the document without them")
+	add := Opt(&a.Flags.lines, "jsonl", "print one line of JSON for each item")
 	return func(cmd *cobra.Command, f *pflag.FlagSet) {
 		add(cmd, f)
 		if cmd.Annotations == nil {
@@ -44,51 +46,135 @@ func beginLines(a *App, cmd *cobra.Command) error {
 	return nil
 }
 
-// writeLines prints a document with a list as lines: each item of the list as it is in the document, then the document
-// with an empty list. So the last line has what a program needs for the next page, and all warnings, at the places
-// where the document of --json has them; a last line that is missing shows that the answer is cut
-// (docs/design.md#lines). data is the value of data, of which further members of the document may follow.
+// writeLines prints each item of the list of a document on a line of its own, with the bytes that it has in the
+// document of --json, and on stderr what reportRest prints of the rest (docs/design.md#lines). data is the value of
+// data, of which further members of the document may follow.
 func (a *App) writeLines(kind string, data []byte) error {
-	var out, rest bytes.Buffer
-	d := json.NewDecoder(bytes.NewReader(data))
+	var items, rest bytes.Buffer
+	err := eachMember(data, func(name string, value json.RawMessage) error {
+		if name != a.list {
+			writeMember(&rest, name, value)
+			return nil
+		}
+		writeMember(&rest, name, []byte("[]"))
+		return eachItem(value, func(item json.RawMessage) error {
+			items.Write(item)
+			items.WriteByte('\n')
+			return nil
+		})
+	})
+	if err != nil {
+		return encodingFault(err)
+	}
+	if err := a.WriteJSON(items.Bytes()); err != nil {
+		return err
+	}
+	a.reportRest(kind, append(append(rest.Bytes(), '}'), afterValue(data)...))
+	return nil
+}
+
+// reportRest prints a document without the items of its list on stderr, if it says more than the items: that there are
+// further pages, warnings, sessions that cannot be read, or a log that is damaged. Stdout has items only.
+func (a *App) reportRest(kind string, data []byte) {
+	says := len(afterValue(data)) > 0
+	_ = eachMember(data, func(name string, value json.RawMessage) error { // it was encoded here
+		switch text := string(value); name {
+		case "health":
+			says = says || text != `"`+string(manifest.Healthy)+`"`
+		case "nextCursor":
+			says = says || text != `""`
+		case "partial":
+			says = says || text == "true"
+		default:
+			says = says || value[0] == '[' && text != "[]"
+		}
+		return nil
+	})
+	if !says {
+		return
+	}
+	var b bytes.Buffer
+	writeDocument(&b, kind, data)
+	_, _ = a.Err.Write(invisible.EscapeJSON(b.Bytes())) // as a note: if it cannot be written, it is lost
+}
+
+// eachMember passes the members of a JSON object in order, with the bytes of their values.
+func eachMember(object []byte, each func(name string, value json.RawMessage) error) error {
+	d := json.NewDecoder(bytes.NewReader(object))
 	_, err := d.Token()
-	for between := "{"; err == nil && d.More(); between = "," {
+	for err == nil && d.More() {
 		var name json.Token
-		var value json.RawMessage // keeps the bytes of the document
+		var value json.RawMessage
 		if name, err = d.Token(); err == nil {
 			err = d.Decode(&value)
 		}
-		if err != nil {
-			break
+		if err == nil {
+			text, _ := name.(string)
+			err = each(text, value)
 		}
-		member, _ := name.(string)
-		if member == a.list {
-			err = appendItems(&out, value)
-			value = []byte("[]")
-		}
-		rest.WriteString(between + `"` + member + `":`)
-		rest.Write(value)
 	}
-	if err == nil {
-		_, err = d.Token()
-	}
-	if err != nil {
-		return fault.Wrap(err, fault.Internal, "cannot print the answer as lines")
-	}
-	writeDocument(&out, kind, append(append(rest.Bytes(), '}'), data[d.InputOffset():]...))
-	return a.WriteJSON(out.Bytes())
+	return err
 }
 
-// appendItems writes each item of a list on a line of its own.
-func appendItems(out *bytes.Buffer, list []byte) error {
+// eachItem passes the items of a JSON list in order.
+func eachItem(list []byte, each func(json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(list))
 	_, err := d.Token()
 	for err == nil && d.More() {
 		var item json.RawMessage
 		if err = d.Decode(&item); err == nil {
-			out.Write(item)
-			out.WriteByte('\n')
+			err = each(item)
 		}
 	}
 	return err
+}
+
+// afterValue returns what follows a JSON value.
+func afterValue(text []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(text))
+	var value json.RawMessage
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	return text[d.InputOffset():]
+}
+
+// writeMember appends a member to an object that is being written.
+func writeMember(b *bytes.Buffer, name string, value []byte) {
+	between := ","
+	if b.Len() == 0 {
+		between = "{"
+	}
+	b.WriteString(between + `"` + name + `":`)
+	b.Write(value)
+}
+
+// PrintsLines reports that the items of a list are printed on lines of their own.
+func (a *App) PrintsLines() bool { return a.list != "" }
+
+// Lines prints the items that each passes, one on a line, while they are passed. each returns the document without
+// them, of which reportRest prints what there is to say.
+func (s *Stream) Lines(kind string, each func(add func(item any) error) (rest any, err error)) error {
+	rest, err := each(func(item any) error {
+		line, encoded := item.(Encoded)
+		if !encoded {
+			var err error
+			if line, err = canon.Marshal(item); err != nil {
+				return encodingFault(err)
+			}
+		}
+		return s.Add(line, []byte{'\n'})
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.End(); err != nil {
+		return err
+	}
+	data, err := canon.Marshal(rest)
+	if err != nil {
+		return encodingFault(err)
+	}
+	s.app.reportRest(kind, data)
+	return nil
 }

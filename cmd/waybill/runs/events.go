@@ -80,6 +80,16 @@ func printEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 // documentEvents prints the document "events". The lines are its items: they are not decoded and encoded again, which
 // could hide what is stored.
 func documentEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
+	if a.PrintsLines() {
+		return a.StreamJSON().Lines("events", func(add func(any) error) (any, error) {
+			v, err := views.EachEvent(ctx, o.Views, ref, func(_ event.Event, line []byte) error {
+				return add(cli.Encoded(line))
+			})
+			return struct {
+				Health manifest.Health `json:"health"`
+			}{v.Health}, err
+		})
+	}
 	out, before := a.StreamJSON(), []byte(`{"v":1,"kind":"events","data":{"events":[`)
 	v, err := views.EachEvent(ctx, o.Views, ref, func(_ event.Event, line []byte) error {
 		err := out.Add(before, line)

@@ -58,6 +58,11 @@ func eachMoment(ctx context.Context, t *views.Timeline, brief bool, each func(ru
 // documentTimeline prints the document "timeline". Its health stands before the moments and is known behind them: a
 // history with more than momentsBytesMax of moments is read a second time.
 func documentTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief bool) error {
+	if a.PrintsLines() {
+		return a.StreamJSON().Lines("timeline", func(add func(any) error) (any, error) {
+			return eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error { return add(m) })
+		})
+	}
 	var moments []byte
 	all := true
 	h, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error {
