@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	bytesof "encoding/binary"
+	numbers "encoding/binary"
 	"fmt"
 	"maps"
 	"os"
@@ -47,7 +47,7 @@ func (o opens) take() map[string]int {
 			o.t.Fatal(err)
 		}
 		for rest := buf[:n]; len(rest) >= syscall.SizeofInotifyEvent; {
-			mask, length := bytesof.NativeEndian.Uint32(rest[4:]), bytesof.NativeEndian.Uint32(rest[12:])
+			mask, length := numbers.NativeEndian.Uint32(rest[4:]), numbers.NativeEndian.Uint32(rest[12:])
 			name := bytes.TrimRight(rest[syscall.SizeofInotifyEvent:syscall.SizeofInotifyEvent+length], "\x00")
 			if mask&syscall.IN_Q_OVERFLOW != 0 {
 				o.t.Fatal("too many files are opened")

@@ -253,7 +253,7 @@ func readWorkflow(file *os.File, name string) ([]byte, error) {
 	if info, err := file.Stat(); err == nil && info.Size() > limits.SourceFirstBytes {
 		beginning := make([]byte, limits.SourceFirstBytes)
 		n, err := file.ReadAt(beginning, 0)
-		if err == nil && !source.MayBeWorkflow(name, beginning[:n]) {
+		if err == nil && !catalog.MayBeWorkflow(name, beginning[:n]) {
 			return nil, fmt.Errorf("it is no workflow: its first %d bytes have no key of one", limits.SourceFirstBytes)
 		}
 	}

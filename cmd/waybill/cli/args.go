@@ -73,16 +73,6 @@ func AtMost(names ...string) cobra.PositionalArgs { return between(0, names...) 
 // AtLeast requires the first names and allows the others.
 func AtLeast(least int, names ...string) cobra.PositionalArgs { return between(least, names...) }
 
-// Many requires one argument and allows more.
-func Many(name string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return nil
-		}
-		return between(1, name)(cmd, args)
-	}
-}
-
 // None allows no arguments.
 func None() cobra.PositionalArgs { return between(0) }
 

@@ -13,9 +13,8 @@ import (
 )
 
 // searchLong is what 'waybill runs search --help' prints above the usage.
-const searchLong = `Find where something was said in the runs of the store: in titles and goals, the notes of
-every step and checkpoint, also on other branches, outputs, context values and
-annotations. Each text that has all words of TEXT is listed with a line of it, those of
+const searchLong = `Find texts in the runs of the store: titles and goals, the notes of every step and
+checkpoint, also on other branches, outputs, context values and annotations. Each text that has all words of TEXT is listed with a line of it, those of
 the run with the latest event first. Nothing is changed.
 
 Words are compared whole and in any case; a word is made of letters a to z, digits, - and
@@ -35,7 +34,7 @@ func newSearch(a *cli.App) *cobra.Command {
 		Short:   "Search the notes, outputs and titles of all runs",
 		Long:    searchLong,
 		Example: "  waybill runs search flaky parser\n  waybill runs search \"cache was cold\" --limit 5 --json",
-		Args:    cli.Many("TEXT"),
+		Args:    needsText,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer cli.LimitMemory()()
 			if q.Limit < 0 {
@@ -48,6 +47,14 @@ func newSearch(a *cli.App) *cobra.Command {
 		},
 	},
 		cli.Opt(&q.Limit, "limit N", "list at most N texts; 0 lists as many as an answer holds"))
+}
+
+// needsText requires one word and allows more.
+func needsText(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return nil
+	}
+	return cli.Exactly("TEXT")(cmd, args)
 }
 
 // showFound prints the hits by run, and the command that shows each run.

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
@@ -57,6 +59,11 @@ var workflowShape = object{What: "a workflow", Hints: keyhints.Workflow, Fields:
 	may("references", list{Of: referenceShape, Key: "id"}),
 	may("validatedAgainstSpecVersion", amount{Min: 1, Whole: true}),
 }}
+
+// IsWorkflowKey reports a key of a workflow file.
+func IsWorkflowKey(key string) bool {
+	return slices.ContainsFunc(workflowShape.Fields, func(f field) bool { return f.Name == key })
+}
 
 // extensionPointShape is a slot that a project can bind to its own routine. The default
 // applies where the project binds nothing.

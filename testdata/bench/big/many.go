@@ -26,9 +26,9 @@ func WriteMany(dir string, sessions, steps int) error {
 			return err
 		}
 		for n := range steps {
-			w.said = ""
+			w.ending = ""
 			if n == steps-1 {
-				w.said = fmt.Sprintf(" This is session-%d.", i)
+				w.ending = fmt.Sprintf(" This is session-%d.", i)
 			}
 			if err := w.advance(); err != nil {
 				return err

@@ -108,7 +108,7 @@ type writer struct {
 	n       int64 // advances
 	next    int64
 	events  []event.Event   // not written yet
-	said    string          // the end of the next notes
+	ending  string          // the end of the next notes
 	known   map[string]bool // the objects that are written
 	atMs    int64
 	control *bufio.Writer
@@ -229,7 +229,7 @@ func (w *writer) advance() error {
 	w.add(at, agent, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
 		Payload: event.OutputPayload{PayloadKind: event.Notes,
 			NotesMarkdown: "Read the log of the failing job.\n\n- the cache was \"cold\"\n- " +
-				strings.Repeat("it was tried again, ", int(w.n%8)) + "then it passed." + w.said}})
+				strings.Repeat("it was tried again, ", int(w.n%8)) + "then it passed." + w.ending}})
 	if !w.lean && w.n%2 == 0 {
 		art := manifest.Object{Kind: manifest.Artifact,
 			Bytes: fmt.Appendf(nil, `{"kind":"report","number":%d,"passed":true}`, w.n)}

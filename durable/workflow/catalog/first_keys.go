@@ -1,4 +1,4 @@
-package source
+package catalog
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // MayBeWorkflow reports whether the beginning of a file may be that of a workflow: false if it has keys of a document and
@@ -14,13 +15,11 @@ import (
 func MayBeWorkflow(name string, beginning []byte) bool {
 	beginning = canon.WithoutBOM(beginning)
 	keys := firstKeysYAML
-	if IsJSON(name, beginning) {
+	if source.IsJSON(name, beginning) {
 		keys = firstKeysJSON
 	}
 	all, certain := keys(beginning)
-	return !certain || slices.ContainsFunc(all, func(key string) bool {
-		return slices.ContainsFunc(workflowShape.Fields, func(f field) bool { return f.Name == key })
-	})
+	return !certain || slices.ContainsFunc(all, source.IsWorkflowKey)
 }
 
 // firstKeysJSON returns the keys of the object that a text begins with. certain is false if there is none, or a key is

@@ -1,10 +1,12 @@
-package source
+package catalog
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // TestMayBeWorkflow: a beginning with keys is that of a workflow if one of them is, in each form in which a workflow can
@@ -50,11 +52,11 @@ func TestMayBeWorkflow(t *testing.T) {
 func TestEveryWorkflowMayBeOne(t *testing.T) {
 	t.Parallel()
 	seen := 0
-	for _, pattern := range []string{"../../../testdata/workflows/*", "../../../infra/discovery/bundled/*", "testdata/*.json", "testdata/*.yaml"} {
+	for _, pattern := range []string{"../../../testdata/workflows/*", "../../../infra/discovery/bundled/*", "../source/testdata/*.json", "../source/testdata/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, file := range files {
 			data, err := os.ReadFile(file)
-			if _, problems := Parse(file, SourceProject, data); err != nil || HasErrors(problems) {
+			if _, problems := source.Parse(file, source.SourceProject, data); err != nil || source.HasErrors(problems) {
 				continue
 			}
 			for _, n := range []int{len(data), len(data) * 3 / 4} {
