@@ -81,7 +81,7 @@ var layers = []layer{
 	{"infra", []string{"infra/filestore/repair"}},
 	{"infra", []string{"infra/filestore/upkeep"}},
 	{"infra", []string{"infra/filestore", "infra/diagnose"}},
-	{"infra", []string{"infra/guardcache", "infra/payloadcache", "infra/sshkeygen", "ports/porttest/storetest"}},
+	{"infra", []string{"infra/guardcache", "infra/payloadcache", "infra/sshkeygen", "ports/porttest/big", "ports/porttest/storetest"}},
 	{"cmd", []string{"cmd/waybill/cli/page", "cmd/waybill/cli/document", "cmd/waybill/cli/synonym"}},
 	{"cmd", []string{"cmd/waybill/cli/consent", "cmd/waybill/cli/render"}},
 	{"cmd", []string{"cmd/waybill/work/runview"}},

@@ -39,9 +39,13 @@ type Logs interface {
 
 // ReadRequest selects what Logs.Read reads.
 type ReadRequest struct {
-	Log    manifest.Log
-	From   manifest.Head // start after this head
-	Locked bool          // the caller holds the log's exclusive lock: re-reading takes none
+	Log  manifest.Log
+	From manifest.Head // start after this head
+	// Trusted is a head of the log that this version folded before, as healthy; the zero Head is none. A store may
+	// pass the segments up to it without their events, after it verified their digests. The error is
+	// manifest.ErrNotOnChain, perhaps after some were passed, if the log does not contain it.
+	Trusted manifest.Head
+	Locked  bool // the caller holds the log's exclusive lock: re-reading takes none
 }
 
 // Visitor receives the committed segments of one reading of a log.

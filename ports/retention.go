@@ -24,8 +24,9 @@ type Retention interface {
 	// file, such as quarantined ones: they may contain digests of objects.
 	ReadOtherFiles(ctx context.Context, visit func(content []byte)) error
 
-	// Sizes lists the objects of a kind by digest, with their file sizes.
-	Sizes(ctx context.Context, kind manifest.ObjectKind) ([]SizedObject, error)
+	// EachSize calls each for every object of a kind, in no particular order, with its file size. It builds no list:
+	// there may be a million.
+	EachSize(ctx context.Context, kind manifest.ObjectKind, each func(SizedObject)) error
 
 	// Survey adds up the files of every directory. It takes no lock: files that are moved meanwhile
 	// may be missed or counted twice.

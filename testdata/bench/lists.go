@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/waybill/waybill/testdata/bench/big"
+	"github.com/waybill/waybill/ports/porttest/big"
 )
 
 // listed is a command over a store of many sessions, and what it may take beside the baseline.

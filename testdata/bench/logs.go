@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/testdata/bench/big"
+	"github.com/waybill/waybill/ports/porttest/big"
 )
 
 var agent = event.Actor{Kind: event.Agent}

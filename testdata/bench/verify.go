@@ -17,7 +17,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/verify"
-	"github.com/waybill/waybill/testdata/bench/big"
+	"github.com/waybill/waybill/ports/porttest/big"
 )
 
 // verifications compares verifying a session with the least work that is needed:

@@ -64,7 +64,7 @@ func printEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 		return documentEvents(ctx, a, o, ref)
 	}
 	out := a.StreamStored()
-	v, err := views.EachEvent(ctx, o.Views, ref, func(_ event.Event, line []byte) error {
+	v, err := views.EachLine(ctx, o.Views, ref, func(line []byte) error {
 		return out.Add(line, []byte("\n"))
 	})
 	if err != nil {
@@ -82,7 +82,7 @@ func printEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 func documentEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
 	if a.PrintsLines() {
 		return a.StreamJSON().Lines("events", func(add func(any) error) (any, error) {
-			v, err := views.EachEvent(ctx, o.Views, ref, func(_ event.Event, line []byte) error {
+			v, err := views.EachLine(ctx, o.Views, ref, func(line []byte) error {
 				return add(cli.Encoded(line))
 			})
 			return struct {
@@ -91,7 +91,7 @@ func documentEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) e
 		})
 	}
 	out, before := a.StreamJSON(), []byte(`{"v":1,"kind":"events","data":{"events":[`)
-	v, err := views.EachEvent(ctx, o.Views, ref, func(_ event.Event, line []byte) error {
+	v, err := views.EachLine(ctx, o.Views, ref, func(line []byte) error {
 		err := out.Add(before, line)
 		before = []byte{','}
 		return err

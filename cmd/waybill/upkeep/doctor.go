@@ -42,6 +42,7 @@ func NewDoctor(a *cli.App) *cobra.Command {
 		Example: "  waybill doctor\n  waybill doctor --full --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer cli.LimitMemory()()
 			facts, err := collectFacts(cmd.Context(), a, full)
 			if err != nil {
 				return err

@@ -29,6 +29,7 @@ func NewDU(a *cli.App) *cobra.Command {
 		Example: "  waybill du\n  waybill du --all\n  waybill du --json | jq '.data.sessions[0]'",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer cli.LimitMemory()()
 			return cli.Show(a, cmd, "du",
 				func(ctx context.Context, o *cli.Store) (upkeep.Usage, error) { return o.DU(ctx) },
 				func(p *page.Page, u upkeep.Usage) { showUsage(a, u, all, p) })

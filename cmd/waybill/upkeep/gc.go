@@ -41,6 +41,7 @@ func NewGC(a *cli.App) *cobra.Command {
 		Example: "  waybill gc\n  waybill gc --apply\n  waybill gc --apply --empty-trash",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer cli.LimitMemory()()
 			return cli.ShowVerdict(a, cmd, "gc",
 				func(ctx context.Context, o *cli.Store) (upkeep.GCReport, error) { return o.GC(ctx, o.Caller(), req) },
 				func(p *page.Page, r upkeep.GCReport) { showGC(a, r, req, p) },

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -35,10 +36,27 @@ func (f Found) NotRead() error { return runNotFound(f.Run.String(), 1) }
 // segment, so that it needs the same memory for any log. STORE_CONFLICT: the segments that were passed are not
 // those of the log any more.
 func (r *Reader) Each(ctx context.Context, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
+	return r.each(ctx, &passed{session: s, visit: visit}, manifest.Head{})
+}
+
+// EachLine is Each for callers that need the lines of the log and not its events: segments up to the head of the
+// session's head cache are verified and passed without Events.
+func (r *Reader) EachLine(ctx context.Context, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
 	p := &passed{session: s, visit: visit}
-	v, err := r.source.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, p.begin)
+	b, _ := r.Brief(ctx, s, r.HeadKey(ctx))
+	v, err := r.each(ctx, p, b.Head)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		// Another log, or one that lost its tail. Whether its events are known is found out by decoding them.
+		v, err = r.each(ctx, p, manifest.Head{})
+	}
+	return v, err
+}
+
+// each reads a log from its beginning and passes what was not passed before.
+func (r *Reader) each(ctx context.Context, p *passed, trusted manifest.Head) (manifest.Verdict, error) {
+	v, err := r.source.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(p.session), Trusted: trusted}, p.begin)
 	if err == nil && !p.met {
-		err = replaced(s)
+		err = replaced(p.session)
 	}
 	return v, err
 }

@@ -98,19 +98,17 @@ func (u *Upkeep) du(ctx context.Context) (Usage, error) {
 	if err != nil {
 		return out, err
 	}
-	m := &usageCounter{u: u, rows: map[string]*SessionUsage{}, stored: map[[sha256.Size]byte]*owners{}}
 	objects, err := u.storedObjects(ctx)
 	if err != nil {
 		return out, err
 	}
-	for _, o := range objects {
-		m.stored[o.Ref.Raw()] = &owners{bytes: o.Bytes}
-	}
+	m := &usageCounter{u: u, rows: map[string]*SessionUsage{}, objects: objects, owner: make([]int32, objects.Len()),
+		owners: []*SessionUsage{nil, nil}, shared: map[int][]int32{}}
 	if err := m.countLogs(ctx, &out); err != nil {
 		return out, err
 	}
 	m.countFolders(survey, &out)
-	m.countOwnedObjects(objects, &out)
+	m.countOwnedObjects(&out)
 	bySize := func(a, b SessionUsage) int {
 		return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), cmp.Compare(a.SessionID.String(), b.SessionID.String()))
 	}
@@ -122,22 +120,24 @@ func (u *Upkeep) du(ctx context.Context) (Usage, error) {
 	return out, nil
 }
 
-// usageCounter assigns objects and directories to sessions.
+// usageCounter assigns objects and directories to sessions. A store has many objects and few sessions: of an object
+// it keeps one number.
 type usageCounter struct {
-	u      *Upkeep
-	rows   map[string]*SessionUsage // by directory
-	stored map[[sha256.Size]byte]*owners
+	u       *Upkeep
+	rows    map[string]*SessionUsage // by directory
+	objects *retention.Objects
+	// owner is the first owner of each object, by its index: unowned, storeOwned, or an index in owners. shared are
+	// the others.
+	owner  []int32
+	shared map[int][]int32
+	owners []*SessionUsage
 }
 
-// owners are the sessions that refer to an object. Nearly all objects have one,
-// so the first is stored without a slice: a store has many objects.
-type owners struct {
-	bytes int64
-	first *SessionUsage
-	more  []*SessionUsage
-	// store reports that a log of the store refers to it.
-	store bool
-}
+// The owners that are no session: none, and the store itself by a log of its own.
+const (
+	unowned = iota
+	storeOwned
+)
 
 // countLogs reads every log, creates the row of each session and records which
 // objects it names. A log that cannot be read is added to out.Unclear.
@@ -149,28 +149,33 @@ func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	top := map[string]*SessionUsage{} // by session and trash name
 	for _, r := range roots {
 		log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
-		usage := top[r.Owner+"/"+r.TrashName]
+		usage, owner := top[r.Owner+"/"+r.TrashName], int32(storeOwned)
 		if r.Name != "" {
 			log.Table = event.Opaque(r.Name, ownerField(r))
 		} else {
 			usage = &SessionUsage{SessionID: r.Session, Name: r.TrashName}
 			top[r.Owner+"/"+r.TrashName], m.rows[r.Root] = usage, usage
 		}
+		if usage != nil {
+			owner = m.ownerOf(usage)
+		}
 		var fold *runs.Fold // nil for a side log
 		if r.Name == "" {
 			fold = runs.NewFold()
 		}
 		verdict, err := m.u.store.Read(ctx, ports.ReadRequest{Log: log}, func(manifest.Head) ports.Visitor {
+			var window ports.Visitor
 			if r.Name == "" {
 				fold = runs.NewFold()
+				window = session.NewWindowed(fold)
 			}
 			// Owners remain when the reading starts over: each is recorded once.
 			return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
-				m.addOwner(seg, usage)
-				if fold == nil {
+				m.addOwner(seg, owner)
+				if window == nil {
 					return nil
 				}
-				return fold.Visit(seg, head)
+				return window.Visit(seg, head)
 			})
 		})
 		if ctx.Err() != nil {
@@ -188,27 +193,29 @@ func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	return nil
 }
 
-// addOwner records a session, or the store for nil, as an owner of the objects
-// that a segment names.
-func (m *usageCounter) addOwner(seg manifest.Segment, usage *SessionUsage) {
-	for _, text := range [][]byte{seg.Bytes, seg.Group} {
-		retention.EachDigest(text, func(raw [sha256.Size]byte) {
-			if o := m.stored[raw]; o != nil {
-				o.addOwner(usage)
-			}
-		})
+// ownerOf returns the number of a session.
+func (m *usageCounter) ownerOf(usage *SessionUsage) int32 {
+	i := slices.Index(m.owners, usage)
+	if i < 0 {
+		i, m.owners = len(m.owners), append(m.owners, usage)
 	}
+	return int32(i)
 }
 
-// addOwner records one owner, once.
-func (o *owners) addOwner(usage *SessionUsage) {
-	switch {
-	case usage == nil:
-		o.store = true
-	case o.first == nil:
-		o.first = usage
-	case o.first != usage && !slices.Contains(o.more, usage):
-		o.more = append(o.more, usage)
+// addOwner records an owner of the objects that a segment names, once for each of them.
+func (m *usageCounter) addOwner(seg manifest.Segment, owner int32) {
+	for _, text := range [][]byte{seg.Bytes, seg.Group} {
+		retention.EachDigest(text, func(raw [sha256.Size]byte) {
+			first, end := m.objects.Find(raw)
+			for i := first; i < end; i++ {
+				switch {
+				case m.owner[i] == unowned:
+					m.owner[i] = owner
+				case m.owner[i] != owner && !slices.Contains(m.shared[i], owner):
+					m.shared[i] = append(m.shared[i], owner)
+				}
+			}
+		})
 	}
 }
 
@@ -249,26 +256,25 @@ func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 
 // countOwnedObjects adds each object to the share of its owners and completes
 // the totals.
-func (m *usageCounter) countOwnedObjects(objects []retention.Object, out *Usage) {
+func (m *usageCounter) countOwnedObjects(out *Usage) {
 	for _, kind := range manifest.ObjectKinds() {
 		row := ObjectUsage{Kind: kind}
-		for _, o := range objects {
-			if o.Kind != kind {
+		for i := range m.objects.Len() {
+			if m.objects.Kind(i) != kind {
 				continue
 			}
-			row.Count, row.Bytes = row.Count+1, row.Bytes+o.Bytes
-			owned := m.stored[o.Ref.Raw()]
+			size, first := m.objects.Bytes(i), m.owner[i]
+			row.Count, row.Bytes = row.Count+1, row.Bytes+size
 			switch {
-			case owned.first == nil && !owned.store:
-				row.Unused.add(o.Bytes)
-			case owned.first != nil && len(owned.more) == 0 && !owned.store:
-				owned.first.Own.add(o.Bytes)
+			case first == unowned:
+				row.Unused.add(size)
+			case first != storeOwned && len(m.shared[i]) == 0:
+				m.owners[first].Own.add(size)
 			default:
-				for _, usage := range owned.more {
-					usage.Shared.add(o.Bytes)
-				}
-				if owned.first != nil {
-					owned.first.Shared.add(o.Bytes)
+				for _, owner := range append([]int32{first}, m.shared[i]...) {
+					if owner != storeOwned {
+						m.owners[owner].Shared.add(size)
+					}
 				}
 			}
 		}

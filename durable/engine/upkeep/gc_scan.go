@@ -44,14 +44,13 @@ type scannedSession struct {
 
 // storedObjects lists the objects of all kinds with their sizes: the candidates
 // for removal.
-func (u *Upkeep) storedObjects(ctx context.Context) (out []retention.Object, err error) {
+func (u *Upkeep) storedObjects(ctx context.Context) (*retention.Objects, error) {
+	out := &retention.Objects{}
 	for _, kind := range manifest.ObjectKinds() {
-		sizes, err := u.store.Sizes(ctx, kind)
-		if err != nil {
+		if err := u.store.EachSize(ctx, kind, func(o ports.SizedObject) {
+			out.Add(retention.Object{Kind: kind, Ref: o.Ref, Bytes: o.Bytes, Erased: o.Erased})
+		}); err != nil {
 			return nil, err
-		}
-		for _, o := range sizes {
-			out = append(out, retention.Object{Kind: kind, Ref: o.Ref, Bytes: o.Bytes, Erased: o.Erased})
 		}
 	}
 	return out, nil

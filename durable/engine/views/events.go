@@ -3,6 +3,7 @@ package views
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -13,28 +14,50 @@ import (
 // belong to no run, unchanged and in order, with the verdict over the log. A
 // damaged log yields the events of its valid prefix.
 func (o *Views) Events(ctx context.Context, ref string) (events []event.Event, v manifest.Verdict, err error) {
-	v, err = EachEvent(ctx, o, ref, func(e event.Event, _ []byte) error {
-		events = append(events, e)
+	found, err := o.r.Find(ctx, ref)
+	if err != nil {
+		return nil, v, err
+	}
+	v, err = o.r.Each(ctx, found.Session, func(seg manifest.Segment, _ manifest.Head) error {
+		for _, e := range seg.Events {
+			if ofRun(e, found.Run) {
+				events = append(events, e)
+			}
+		}
 		return nil
 	})
+	if err == nil && !slices.ContainsFunc(events, func(e event.Event) bool { return e.Scope.RunID == found.Run }) {
+		err = found.NotRead()
+	}
 	return events, v, err
 }
 
-// EachEvent passes what Events returns, one event after the other, each with its line as it is stored, without
-// its newline. It is one pass over the log, in memory that does not depend on the log's length. line is valid
-// during the call.
-func EachEvent(ctx context.Context, o *Views, ref string, each func(e event.Event, line []byte) error) (manifest.Verdict,
-	error) {
+// EachLine passes the lines of what Events returns, one after the other, as they are stored and without their
+// newlines. It is one pass over the log, in memory that does not depend on the log's length, and decodes only what
+// the session's head cache does not describe. line is valid during the call.
+func EachLine(ctx context.Context, o *Views, ref string, each func(line []byte) error) (manifest.Verdict, error) {
 	found, err := o.r.Find(ctx, ref)
 	if err != nil {
 		return manifest.Verdict{}, err
 	}
-	has := false
-	v, err := o.r.Each(ctx, found.Session, func(seg manifest.Segment, _ manifest.Head) error {
-		return eachOfRun(seg, found.Run, func(e event.Event, line []byte) error {
-			has = has || e.Scope.RunID == found.Run
-			return each(e, line)
-		})
+	of, has := scopes(manifest.SessionEvents(found.Session), found.Run), false
+	v, err := o.r.EachLine(ctx, found.Session, func(seg manifest.Segment, _ manifest.Head) error {
+		rest := seg.Bytes
+		for i := 0; len(rest) > 0; i++ {
+			var line []byte
+			line, rest, _ = bytes.Cut(rest, []byte{'\n'})
+			run, err := of.run(seg, i, line)
+			if err != nil {
+				return err
+			}
+			if has = has || run == found.Run; run != found.Run && !run.IsZero() {
+				continue
+			}
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err == nil && !has {
 		err = found.NotRead()
@@ -42,18 +65,50 @@ func EachEvent(ctx context.Context, o *Views, ref string, each func(e event.Even
 	return v, err
 }
 
-// eachOfRun passes the events of a segment that are of a run or of no run, with their lines.
-func eachOfRun(seg manifest.Segment, run id.Run, each func(e event.Event, line []byte) error) error {
-	rest := seg.Bytes
-	for _, e := range seg.Events {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
-		if !ofRun(e, run) {
-			continue
-		}
-		if err := each(e, line); err != nil {
-			return err
+// lineScopes finds the runs of lines that were not decoded, by what follows the kind in every line of this program:
+// the scope and the owner (docs/design.md#lines-and-files).
+type lineScopes struct {
+	log   manifest.Log
+	own   id.Run
+	owner []byte // the member, with the comma before it
+	scope []byte // the end of the scope of an event of the run
+}
+
+// scopes returns the lineScopes of a log, for the lines of a run.
+func scopes(log manifest.Log, run id.Run) lineScopes {
+	return lineScopes{log, run, []byte(`,"` + log.Table.OwnerField + `":"` + log.Owner + `"`),
+		[]byte(`"runId":"` + run.String() + `"}`)}
+}
+
+// run returns the run of the line at an index of a segment, the zero id for none.
+func (s lineScopes) run(seg manifest.Segment, i int, line []byte) (id.Run, error) {
+	if seg.Events != nil {
+		return seg.Events[i].Scope.RunID, nil
+	}
+	// Only the time and the version follow the owner. In a text its quotes would be escaped.
+	end := bytes.LastIndex(line, s.owner)
+	if end >= 0 && isLineEnd(line[end+len(s.owner):]) {
+		if before, ok := bytes.CutSuffix(line[:end], s.scope); ok && isScopeBegin(before) {
+			return s.own, nil
 		}
 	}
-	return nil
+	e, err := s.log.Table.DecodeLine(line)
+	return e.Scope.RunID, err
+}
+
+// isScopeBegin reports a line up to the run of its scope: the node, if any, stands before it.
+func isScopeBegin(before []byte) bool {
+	const scope, node = `,"scope":{`, `"nodeId":"node_`
+	if at := bytes.LastIndex(before, []byte(node)); at >= 0 && len(before)-at == len(node)+26+len(`",`) {
+		before = before[:at]
+	}
+	return bytes.HasSuffix(before, []byte(scope))
+}
+
+// isLineEnd reports what follows the owner in a line: perhaps the time, and the version.
+func isLineEnd(rest []byte) bool {
+	if after, ok := bytes.CutPrefix(rest, []byte(`,"timestampMs":`)); ok {
+		rest = bytes.TrimLeft(after, "0123456789")
+	}
+	return string(rest) == `,"v":1}`
 }

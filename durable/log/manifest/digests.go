@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -31,7 +32,9 @@ func Digests(in Input, visit func(pins []canon.Digest, head Head) error) (Verdic
 		return visit(refs, head)
 	}
 	return r.readAll(func() (bool, error) {
-		if ok, err := r.attested(visitPins); ok || err != nil {
+		if ok, err := r.attested(func(_ *segmentLoad, _ []byte, pins []pin, head Head) error {
+			return visitPins(pins, head)
+		}); ok || err != nil {
 			return false, err
 		}
 		return r.group(func(seg Segment, head Head) error { return visitPins(seg.pins(), head) })
@@ -40,9 +43,9 @@ func Digests(in Input, visit func(pins []canon.Digest, head Head) error) (Verdic
 
 // attested commits the next group if Waybill wrote it and its segment has the stated digest. On
 // false nothing was consumed, and the group has to be read by its events.
-func (r *reader) attested(visit func([]pin, Head) error) (bool, error) {
+func (r *reader) attested(visit func(l *segmentLoad, group []byte, pins []pin, head Head) error) (bool, error) {
 	stated, pins, err := r.statedGroup()
-	if err != nil || stated.first != r.v.Head.Next || stated.last < stated.first || r.in.Hash == nil {
+	if err != nil || stated.first != r.v.Head.Next || stated.last < stated.first || r.digests && r.in.Hash == nil {
 		return false, err
 	}
 	group := appendGroup(r.encoded[:0], r.in.Log, r.v.Head, stated, pins, true)
@@ -55,13 +58,13 @@ func (r *reader) attested(visit func([]pin, Head) error) (bool, error) {
 	}
 	got := r.prefetch.take(stated.span)
 	if got == nil { // not prefetched
-		got = &segmentLoad{attestation: attestation{span: stated.span}}
+		got = &segmentLoad{attestation: attestation{span: stated.span}, size: math.MaxInt64, raw: !r.digests}
 		got.load(r.in, 1)
 	}
 	if got.err != nil || !got.exists || got.attestation != stated {
 		return false, got.err
 	}
-	return true, r.commit(group, stated, func(head Head) error { return visit(pins, head) })
+	return true, r.commit(group, stated, func(head Head) error { return visit(got, group, pins, head) })
 }
 
 // The beginnings of the lines of every group that Waybill writes.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/waybill/waybill/durable/canon"
 )
 
 // Prefetching. While the caller visits one segment, the next ones are read and decoded on other
@@ -32,6 +34,7 @@ const (
 type segmentLoad struct {
 	attestation       // of the bytes in the file
 	size        int64 // as stated by the manifest, unverified
+	raw         bool  // the bytes are hashed, and not decoded
 	exists      bool  // the file exists
 	err         error // of reading the file; ends the whole reading
 	seg         Segment
@@ -41,9 +44,9 @@ type segmentLoad struct {
 	oversized bool // longer than size: not decoded, and read again when its turn comes
 }
 
-// load hashes the segment where in.Hash is set, else it reads and decodes it.
+// load hashes the segment where in.Hash is set, else it reads and decodes it. A raw one is read and hashed.
 func (l *segmentLoad) load(in Input, parts int) {
-	if in.Hash != nil {
+	if in.Hash != nil && !l.raw {
 		l.sum, l.bytes, l.exists, l.err = in.Hash(l.name())
 		return
 	}
@@ -53,6 +56,10 @@ func (l *segmentLoad) load(in Input, parts int) {
 	}
 	// The queue is bounded by the stated sizes: a file that is longer must not be kept in it.
 	if l.oversized = int64(len(data)) > l.size; l.oversized {
+		return
+	}
+	if l.raw {
+		l.seg.Bytes, l.sum, l.bytes = data, canon.Sum(data), int64(len(data))
 		return
 	}
 	if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts); l.decodeErr == nil {
@@ -170,7 +177,8 @@ func (p *prefetcher) scan(lines []byte) {
 			if !p.hasCapacity(size) {
 				return
 			}
-			l := &segmentLoad{attestation: attestation{span: span{first, last}}, size: size, done: make(chan struct{})}
+			l := &segmentLoad{attestation: attestation{span: span{first, last}}, size: size,
+				raw: last < p.in.Trusted.Next, done: make(chan struct{})}
 			p.queue, p.bytes, p.next = append(p.queue, l), p.bytes+size, last+1
 			p.jobs <- l
 		}

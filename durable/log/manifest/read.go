@@ -37,12 +37,16 @@ type Input struct {
 	// goroutines; Open and Hash must then be safe for concurrent use. 0 disables it. The result of
 	// a reading does not depend on it.
 	PrefetchBytes int64
+	// Trusted is a head that this version folded before, as healthy: all events up to it are known to it. Read then
+	// verifies the segments up to it by their digests, and passes them without Events.
+	Trusted Head
 	// Foreign accepts groups with unknown members, with health UnknownVersion
 	// (docs/design.md#foreign-stores).
 	Foreign bool
 }
 
-// ErrNotOnChain reports that a reading cannot start at Input.From. Either From is not a head of
+// ErrNotOnChain reports that a reading cannot start at Input.From, or that Input.Trusted is not a head of the log;
+// segments without events may have been passed then. Either From is not a head of
 // this log, and a fold up to it belongs to another history; or the log was written without pin
 // counts, and only a reading from the start can verify it. The caller discards the fold and reads
 // from the zero Head.
@@ -55,7 +59,20 @@ var ErrNotOnChain = errors.New("the head is not on this log's chain")
 func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
 	r, done := newReader(in)
 	defer done()
-	return r.readAll(func() (bool, error) { return r.group(visit) })
+	v, err := r.readAll(func() (bool, error) {
+		if r.v.Head.Next < in.Trusted.Next {
+			if ok, err := r.attested(func(l *segmentLoad, group []byte, _ []pin, head Head) error {
+				return visit(Segment{First: l.first, Last: l.last, Bytes: l.seg.Bytes, Group: group}, head)
+			}); ok || err != nil {
+				return false, err
+			}
+		}
+		return r.group(visit)
+	})
+	if err == nil && v.Head.Next < in.Trusted.Next {
+		err = ErrNotOnChain
+	}
+	return v, err
 }
 
 // buffers pools the buffers of manifests: a store may have ten thousand logs, most of them short.
@@ -202,7 +219,11 @@ func (r *reader) commit(group []byte, of attestation, visit func(Head) error) er
 	if _, err := r.manifest.Discard(len(group)); err != nil {
 		return err
 	}
-	r.v.Head = r.v.Head.after(group, of.last)
+	before := r.v.Head
+	r.v.Head = before.after(group, of.last)
+	if t := r.in.Trusted; before.Next < t.Next && r.v.Head.Next >= t.Next && r.v.Head != t {
+		return ErrNotOnChain
+	}
 	if r.in.From.IsZero() {
 		r.committed = append(r.committed, of.first)
 	}
@@ -219,7 +240,7 @@ func (r *reader) open(name string) (out []candidate, why *Finding, err error) {
 	}
 	where := path.Join(r.in.Log.Root, SegmentDir, name)
 	got := r.prefetch.take(span{first, last})
-	if got == nil || r.digests {
+	if got == nil || r.digests || got.raw {
 		got = &segmentLoad{attestation: attestation{span: span{first, last}}, size: math.MaxInt64}
 		in := r.in
 		in.Hash = nil

@@ -24,47 +24,36 @@ type Object struct {
 // Any digest in any text keeps the objects with it, of every kind: the snapshots that manifests
 // pin, the objects of events, and digests in side logs and events that this version cannot
 // decode.
-type ObjectFilter struct {
-	objects []Object
-	at      map[[sha256.Size]byte][]int // the indices of objects by digest, except erased ones
-	named   []bool                      // by index: a log refers to it, or TakeUnreferenced returned it
-}
+type ObjectFilter struct{ objects *Objects }
 
 // NewObjectFilter returns an ObjectFilter with all stored objects.
-func NewObjectFilter(objects []Object) *ObjectFilter {
-	s := &ObjectFilter{objects: objects, at: make(map[[sha256.Size]byte][]int, len(objects)),
-		named: make([]bool, len(objects))}
-	for i, o := range objects {
-		if !o.Erased {
-			raw := o.Ref.Raw()
-			s.at[raw] = append(s.at[raw], i)
-		}
-	}
-	return s
-}
+func NewObjectFilter(objects *Objects) *ObjectFilter { return &ObjectFilter{objects} }
 
-// MarkReferenced drops the objects whose digests occur in text.
+// MarkReferenced drops the objects whose digests occur in text. It keeps erased ones: their bytes are removed even if
+// a log refers to them.
 func (s *ObjectFilter) MarkReferenced(text []byte) {
 	EachDigest(text, func(raw [sha256.Size]byte) {
-		for _, i := range s.at[raw] {
-			s.named[i] = true
+		first, end := s.objects.Find(raw)
+		for i := first; i < end; i++ {
+			o := &s.objects.list[i]
+			o.named = o.named || !o.erased
 		}
-		delete(s.at, raw) // further occurrences are found faster
 	})
 }
 
-// Unreferenced returns the objects that are not dropped, in the order of NewObjectFilter.
-func (s *ObjectFilter) Unreferenced() []Object { return s.pick(len(s.objects), false) }
+// Unreferenced returns the objects that are not dropped, in the order of their digests.
+func (s *ObjectFilter) Unreferenced() []Object { return s.pick(s.objects.Len(), false) }
 
 // TakeUnreferenced returns at most that many of the objects of Unreferenced, and drops them.
 func (s *ObjectFilter) TakeUnreferenced(most int) []Object { return s.pick(most, true) }
 
 // pick returns at most that many objects, and drops them if gone is true.
 func (s *ObjectFilter) pick(most int, gone bool) (out []Object) {
-	for i, o := range s.objects {
-		if len(out) < most && !s.named[i] {
-			out = append(out, o)
-			s.named[i] = gone
+	for i := range s.objects.list {
+		o := &s.objects.list[i]
+		if len(out) < most && !o.named {
+			out = append(out, s.objects.At(i))
+			o.named = gone
 		}
 	}
 	return out

@@ -78,21 +78,25 @@ func TestRetentionIsMonotonic(t *testing.T) {
 func TestSieveDropsReferencedObjects(t *testing.T) {
 	named, filed, orphan, gone := canon.Sum([]byte("a")), canon.Sum([]byte("b")), canon.Sum([]byte("c")),
 		canon.Sum([]byte("d"))
-	filter := retention.NewObjectFilter([]retention.Object{{Kind: manifest.Snapshot, Ref: named},
-		{Kind: manifest.Workflow, Ref: named},
+	objects := &retention.Objects{}
+	for _, o := range []retention.Object{{Kind: manifest.Snapshot, Ref: named}, {Kind: manifest.Workflow, Ref: named},
 		{Kind: manifest.Artifact, Ref: filed}, {Kind: manifest.Artifact, Ref: orphan},
-		{Kind: manifest.Artifact, Ref: gone, Erased: true}})
+		{Kind: manifest.Artifact, Ref: gone, Erased: true}} {
+		objects.Add(o)
+	}
+	filter := retention.NewObjectFilter(objects)
 	filter.MarkReferenced([]byte(`{"x":"sha256:` + strings.Repeat("0", 63) + `","y":"` + named.String() + `"} sha256 ` +
 		filed.FileName() + " " + gone.String() + " sha256:abc"))
 	filter.MarkReferenced([]byte(orphan.String()[1:])) // no digest
 	left := filter.Unreferenced()
-	if len(left) != 2 || left[0].Ref != orphan || left[1].Ref != gone {
+	// They are in the order of their digests.
+	if len(left) != 2 || left[0].Ref != gone || left[1].Ref != orphan {
 		t.Fatalf("%+v", left)
 	}
-	if got := filter.TakeUnreferenced(1); len(got) != 1 || got[0].Ref != orphan {
+	if got := filter.TakeUnreferenced(1); len(got) != 1 || got[0].Ref != gone {
 		t.Errorf("%+v", got)
 	}
-	if got := filter.Unreferenced(); len(got) != 1 || got[0].Ref != gone {
+	if got := filter.Unreferenced(); len(got) != 1 || got[0].Ref != orphan {
 		t.Errorf("%+v", got)
 	}
 }

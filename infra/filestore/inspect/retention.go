@@ -172,33 +172,31 @@ func (n *Inspector) eachFile(ctx context.Context, name string, kind osfs.Kind, f
 	return err
 }
 
-// Sizes implements ports.Retention. The result is sorted by digest; files with other names are
-// omitted.
-func (n *Inspector) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.SizedObject, error) {
+// EachSize implements ports.Retention. Files with other names are omitted.
+func (n *Inspector) EachSize(ctx context.Context, kind manifest.ObjectKind, each func(ports.SizedObject)) error {
 	entries, err := n.d.EntriesFor(ctx, manifest.ObjectDir(kind))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	erased, err := read.Tombstones(n.d, kind)
-	var out []ports.SizedObject
-	for _, e := range entries {
+	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return nil, disk.ReadFault(err)
+			return disk.ReadFault(err)
 		}
+		entries[i].Name = "" // release the name
 		ref, ok := layout.ParseObjectName(kind, e.Name)
 		if !ok || e.Kind != osfs.Regular {
 			continue
 		}
 		info, exists, err := n.d.Lookup(layout.ObjectPath(kind, ref))
 		if err != nil {
-			return nil, disk.ReadFault(err)
+			return disk.ReadFault(err)
 		}
 		if exists {
-			out = append(out, ports.SizedObject{Ref: ref, Bytes: info.Size, Erased: erased[ref]})
+			each(ports.SizedObject{Ref: ref, Bytes: info.Size, Erased: erased[ref]})
 		}
 	}
-	slices.SortFunc(out, func(a, b ports.SizedObject) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
-	return out, disk.ReadFault(err)
+	return disk.ReadFault(err)
 }
 
 // Survey implements ports.Retention. Leftovers are sorted by path.

@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/waybill/waybill/testdata/bench/big"
+	"github.com/waybill/waybill/ports/porttest/big"
 )
 
 func main() {

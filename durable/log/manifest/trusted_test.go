@@ -1,0 +1,123 @@
+package manifest_test
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+)
+
+// trustedLog has six groups, one of them with two pins.
+func trustedLog(t *testing.T) *files {
+	t.Helper()
+	plans := [][]event.Event{plan(0, event.SessionCreated{})}
+	for i := range 5 {
+		first := int64(len(plans)*2 - 1)
+		plans = append(plans, plan(first, node(i, snap(byte(2*i))), node(i, snap(byte(2*i+1)))))
+	}
+	return write(t, log, plans...)
+}
+
+// passedSegment is a segment without its events, as text, and the head behind it.
+type passedSegment struct {
+	first, last  int64
+	bytes, group string
+	decoded      bool
+	head         manifest.Head
+}
+
+func (f *files) passed(in manifest.Input) (all []passedSegment, v manifest.Verdict, err error) {
+	v, err = manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
+		all = append(all, passedSegment{seg.First, seg.Last, string(seg.Bytes), string(seg.Group), seg.Events != nil, head})
+		return nil
+	})
+	return all, v, err
+}
+
+// TestTrustedSegmentsAreNotDecoded: up to a trusted head the segments are the same but for their events, whether they
+// are read ahead or not; the verdict is the same.
+func TestTrustedSegmentsAreNotDecoded(t *testing.T) {
+	f := trustedLog(t)
+	want, wantV, err := f.passed(f.input(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, trusted := range f.heads {
+		in := f.input(1 << 20)
+		in.Trusted = trusted
+		got, v, err := f.passed(in)
+		if err != nil || !reflect.DeepEqual(v, wantV) || len(got) != len(want) {
+			t.Fatalf("trusted up to group %d: %d segments, %+v, %v", k, len(got), v, err)
+		}
+		for i := range got {
+			// The last group of a log has no next one that attests its pins.
+			if decoded := i >= k || i == len(got)-1; got[i].decoded != decoded {
+				t.Errorf("trusted up to group %d: segment %d decoded is %v", k, i, got[i].decoded)
+			}
+			if got[i].decoded = true; got[i] != want[i] {
+				t.Errorf("trusted up to group %d: segment %d differs:\n%+v\n%+v", k, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// TestTrustIsCheckedAgainstTheChain: a reading that trusts a head which the log does not have says so.
+func TestTrustIsCheckedAgainstTheChain(t *testing.T) {
+	f := trustedLog(t)
+	for k := 1; k < len(f.heads); k++ {
+		for _, change := range []func(h *manifest.Head){
+			func(h *manifest.Head) { h.Digest = canon.Sum(nil) },
+			func(h *manifest.Head) { h.Next++ },
+			func(h *manifest.Head) { h.Next += 100 },
+			func(h *manifest.Head) { h.Bytes++ },
+		} {
+			in := f.input(0)
+			in.Trusted = f.heads[k]
+			change(&in.Trusted)
+			if _, _, err := f.passed(in); !errors.Is(err, manifest.ErrNotOnChain) {
+				t.Errorf("a changed head of group %d: %v", k, err)
+			}
+		}
+	}
+}
+
+// TestTrustHidesNoDamage: with any changed byte a reading that trusts a head has the verdict of one that does not, or
+// reports that it cannot tell.
+func TestTrustHidesNoDamage(t *testing.T) {
+	f := trustedLog(t)
+	for k, trusted := range f.heads {
+		check := func(what string, i int) {
+			want, wantV, err := f.passed(f.input(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := f.input(0)
+			in.Trusted = trusted
+			got, v, err := f.passed(in)
+			if errors.Is(err, manifest.ErrNotOnChain) && wantV.Head.Next < trusted.Next {
+				return
+			}
+			if err != nil || !reflect.DeepEqual(v, wantV) || len(got) != len(want) {
+				t.Fatalf("group %d, byte %d of %s: %+v where it is %+v, %v", k, i, what, v, wantV, err)
+			}
+		}
+		flip := func(what string, data []byte) {
+			for i := k % 31; i < len(data); i += 31 {
+				data[i] ^= 0x20
+				check(what, i)
+				data[i] ^= 0x20
+			}
+		}
+		flip("the manifest", f.manifest)
+		for _, name := range slices.Sorted(maps.Keys(f.segments)) {
+			f.segments[name] = bytes.Clone(f.segments[name])
+			flip(name, f.segments[name])
+		}
+	}
+}
