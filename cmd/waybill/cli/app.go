@@ -30,14 +30,14 @@ type App struct {
 
 	// Views are the commands whose text is shown by a pager if it is longer than the screen.
 	Views []string
+	// Unfinished reports that stdout has the beginning of an answer: errors are printed on stderr then.
+	Unfinished bool
 
 	given    func(flag string) bool // whether a common flag was set on the command line
 	creates  bool                   // the command may create the store; see MayCreate
 	running  bool                   // the command line was parsed and a command has started
 	list     string                 // with --jsonl, the member of the document that is printed as lines
 	measured func(call string)      // logs the durations of the call
-	// unfinished reports that stdout has the beginning of an answer; see Stream.
-	unfinished bool
 }
 
 // Actor returns the actor of this call: a person if stdin is a terminal, an agent otherwise. The

@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
@@ -64,7 +66,7 @@ func (a *App) writeLines(kind string, data []byte) error {
 		})
 	})
 	if err != nil {
-		return encodingFault(err)
+		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 	}
 	if err := a.WriteJSON(items.Bytes()); err != nil {
 		return err
@@ -152,29 +154,30 @@ func writeMember(b *bytes.Buffer, name string, value []byte) {
 // PrintsLines reports that the items of a list are printed on lines of their own.
 func (a *App) PrintsLines() bool { return a.list != "" }
 
-// Lines prints the items that each passes, one on a line, while they are passed. each returns the document without
-// them, of which reportRest prints what there is to say.
-func (s *Stream) Lines(kind string, each func(add func(item any) error) (rest any, err error)) error {
+// StreamLines prints the items that each passes, one on a line, while they are passed. each returns the document
+// without them, of which reportRest prints what there is to say.
+func StreamLines(a *App, kind string, each func(add func(item any) error) (rest any, err error)) error {
+	out := stream.New(a.WriteJSON, &a.Unfinished)
 	rest, err := each(func(item any) error {
-		line, encoded := item.(Encoded)
+		line, encoded := item.(stream.Encoded)
 		if !encoded {
 			var err error
 			if line, err = canon.Marshal(item); err != nil {
-				return encodingFault(err)
+				return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 			}
 		}
-		return s.Add(line, []byte{'\n'})
+		return out.Add(line, []byte{'\n'})
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.End(); err != nil {
+	if err := out.End(); err != nil {
 		return err
 	}
 	data, err := canon.Marshal(rest)
 	if err != nil {
-		return encodingFault(err)
+		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 	}
-	s.app.reportRest(kind, data)
+	a.reportRest(kind, data)
 	return nil
 }

@@ -24,6 +24,13 @@ func searchMemory() (undo func()) {
 	return func() { debug.SetGCPercent(percent) }
 }
 
+// LimitHeap sets the soft memory limit of LimitMemory alone: for a command that seldom reads a whole store, and must
+// be fast when it does not. The returned function restores the earlier limit.
+func LimitHeap() (undo func()) {
+	limit := debug.SetMemoryLimit(memoryLimitBytes)
+	return func() { debug.SetMemoryLimit(limit) }
+}
+
 // LimitMemory tightens the garbage collector for a command that reads a whole store or bundle,
 // which may be larger than memory. The returned function restores the earlier settings.
 func LimitMemory() (undo func()) {

@@ -45,12 +45,12 @@ func AnswerBeside(a *App, kind string, data any, more []Beside, people func(*pag
 	}
 	raw, err := canon.Marshal(data)
 	if err != nil {
-		return encodingFault(err)
+		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 	}
 	for _, m := range more {
 		value, err := canon.Marshal(m.Value)
 		if err != nil {
-			return encodingFault(err)
+			return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 		}
 		raw = append(append(raw, `,"`+m.Name+`":`...), value...)
 	}
@@ -133,7 +133,7 @@ func (a *App) fail(err error) int {
 		log.Debug().Err(f.Err).Str("code", string(f.Code)).Msg("cause of the error")
 	}
 	written := false
-	if a.wantsJSON() && !a.unfinished {
+	if a.wantsJSON() && !a.Unfinished {
 		shown := document.Error{Code: f.Code, Message: f.Message, Retry: f.Retry, Suggestion: f.Suggestion.String(),
 			Details: f.Details}
 		raw, encErr := canon.Marshal(shown)

@@ -29,6 +29,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/lines"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -265,7 +266,7 @@ func findEvent(ctx context.Context, o *cli.Store, run id.Run, ref string) (found
 	if complete, err := id.ParseEvent(ref); err == nil {
 		return complete, nil // the engine checks that the run contains it
 	}
-	all, _, err := o.Events(ctx, run.String())
+	all, _, err := lines.Events(ctx, o.Reader, run.String())
 	if err != nil {
 		return found, err
 	}

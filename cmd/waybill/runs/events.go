@@ -8,7 +8,8 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/cmd/waybill/cli/stream"
+	"github.com/waybill/waybill/durable/engine/lines"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -63,8 +64,8 @@ func printEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 	if a.Flags.JSON {
 		return documentEvents(ctx, a, o, ref)
 	}
-	out := a.StreamStored()
-	v, err := views.EachLine(ctx, o.Views, ref, func(line []byte) error {
+	out := stream.New(a.WriteStored, &a.Unfinished)
+	v, err := lines.Each(ctx, o.Reader, ref, func(line []byte) error {
 		return out.Add(line, []byte("\n"))
 	})
 	if err != nil {
@@ -81,17 +82,17 @@ func printEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 // could hide what is stored.
 func documentEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
 	if a.PrintsLines() {
-		return a.StreamJSON().Lines("events", func(add func(any) error) (any, error) {
-			v, err := views.EachLine(ctx, o.Views, ref, func(line []byte) error {
-				return add(cli.Encoded(line))
+		return cli.StreamLines(a, "events", func(add func(any) error) (any, error) {
+			v, err := lines.Each(ctx, o.Reader, ref, func(line []byte) error {
+				return add(stream.Encoded(line))
 			})
 			return struct {
 				Health manifest.Health `json:"health"`
 			}{v.Health}, err
 		})
 	}
-	out, before := a.StreamJSON(), []byte(`{"v":1,"kind":"events","data":{"events":[`)
-	v, err := views.EachLine(ctx, o.Views, ref, func(line []byte) error {
+	out, before := stream.New(a.WriteJSON, &a.Unfinished), []byte(`{"v":1,"kind":"events","data":{"events":[`)
+	v, err := lines.Each(ctx, o.Reader, ref, func(line []byte) error {
 		err := out.Add(before, line)
 		before = []byte{','}
 		return err

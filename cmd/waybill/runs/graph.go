@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -59,11 +60,11 @@ Nothing is changed.`,
 
 // documentGraph prints the document "graph", one row after the other.
 func documentGraph(a *cli.App, g *views.GraphReading) error {
-	return a.StreamJSON().Document("graph", g.Head(),
-		cli.List{Name: "edges", Each: func(add func(any) error) error {
+	return stream.New(a.WriteJSON, &a.Unfinished).Document("graph", g.Head(),
+		stream.List{Name: "edges", Each: func(add func(any) error) error {
 			return g.Edges(func(e views.GraphEdge) error { return add(e) })
 		}},
-		cli.List{Name: "nodes", Each: func(add func(any) error) error {
+		stream.List{Name: "nodes", Each: func(add func(any) error) error {
 			return g.Nodes(func(n views.GraphNode) error { return add(n) })
 		}})
 }

@@ -61,6 +61,7 @@ document contains nextCursor; --cursor continues from there.`,
 				return watchRuns(a, cmd, s)
 			}
 			// An invalid cursor is rejected by SelectRuns.
+			defer cli.LimitHeap()()
 			return cli.Show(a, cmd, "runs",
 				func(ctx context.Context, o *cli.Store) (lists.RunPage, error) {
 					return lists.SelectRuns(ctx, o.Lists, s)

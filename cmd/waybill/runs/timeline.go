@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -55,11 +56,11 @@ func eachMoment(ctx context.Context, t *views.Timeline, brief bool, each func(ru
 	})
 }
 
-// documentTimeline prints the document "timeline". Its health stands before the moments and is known behind them: a
+// documentTimeline prints the document "timeline". Its health precedes the moments and is known behind them: a
 // history with more than momentsBytesMax of moments is read a second time.
 func documentTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief bool) error {
 	if a.PrintsLines() {
-		return a.StreamJSON().Lines("timeline", func(add func(any) error) (any, error) {
+		return cli.StreamLines(a, "timeline", func(add func(any) error) (any, error) {
 			return eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error { return add(m) })
 		})
 	}
@@ -80,9 +81,9 @@ func documentTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief 
 	if err != nil {
 		return err
 	}
-	return a.StreamJSON().Document("timeline", h, cli.List{Name: "moments", Each: func(add func(any) error) error {
+	return stream.New(a.WriteJSON, &a.Unfinished).Document("timeline", h, stream.List{Name: "moments", Each: func(add func(any) error) error {
 		if all {
-			return add(cli.Encoded(moments))
+			return add(stream.Encoded(moments))
 		}
 		_, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error { return add(m) })
 		return err
@@ -94,7 +95,7 @@ const momentsBytesMax = 4 << 20
 
 // printTimeline prints a history while it is read.
 func printTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief bool) error {
-	p, out, lines := a.NewPage(a.Out), a.StreamText(), timelineLines{}
+	p, out, lines := a.NewPage(a.Out), stream.New(a.Write, &a.Unfinished), timelineLines{}
 	h, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error {
 		lines.show(p, m)
 		return out.Page(p)

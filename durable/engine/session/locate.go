@@ -52,7 +52,7 @@ func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
 // lookup is Lookup by an index; nil: every session is read.
 func lookup(ctx context.Context, r *Reader, ref string, x *index.Index) (FoundRun, error) {
 	ref = id.Typed(ref)
-	found, err := r.searchPlaces(ctx, ref, x)
+	found, err := searchPlaces(ctx, r, ref, x)
 	if err != nil {
 		return FoundRun{}, explain(ctx, r, ref, err)
 	}
@@ -113,7 +113,7 @@ type runMatch struct {
 // its session. A session that cannot be read does not hide runs in others; but
 // @last is RUN_AMBIGUOUS then, since the latest run may be in it.
 func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at runMatch, err error) {
-	at, err = r.searchPlaces(ctx, ref, x)
+	at, err = searchPlaces(ctx, r, ref, x)
 	if err != nil {
 		return at, err
 	}
@@ -121,7 +121,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 }
 
 // searchPlaces is searchRun, without reading the session of a run that the index names.
-func (r *Reader) searchPlaces(ctx context.Context, ref string, x *index.Index) (at runMatch, err error) {
+func searchPlaces(ctx context.Context, r *Reader, ref string, x *index.Index) (at runMatch, err error) {
 	if at, ok := r.atHome(ctx, ref); ok {
 		return at, nil
 	}

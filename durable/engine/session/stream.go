@@ -19,9 +19,9 @@ type Found struct {
 
 // Find finds a run as Lookup does, and reads no session that the index or a head cache describes. Errors as
 // of Locate.
-func (r *Reader) Find(ctx context.Context, ref string) (Found, error) {
+func Find(ctx context.Context, r *Reader, ref string) (Found, error) {
 	ref = id.Typed(ref)
-	at, err := r.searchPlaces(ctx, ref, r.Index)
+	at, err := searchPlaces(ctx, r, ref, r.Index)
 	if err != nil {
 		return Found{}, explain(ctx, r, ref, err)
 	}
@@ -35,25 +35,25 @@ func (f Found) NotRead() error { return runNotFound(f.Run.String(), 1) }
 // once: a reading that starts over (docs/design.md#reading) passes only what follows. It keeps nothing of a
 // segment, so that it needs the same memory for any log. STORE_CONFLICT: the segments that were passed are not
 // those of the log any more.
-func (r *Reader) Each(ctx context.Context, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
-	return r.each(ctx, &passed{session: s, visit: visit}, manifest.Head{})
+func Each(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
+	return each(ctx, r, &passed{session: s, visit: visit}, manifest.Head{})
 }
 
 // EachLine is Each for callers that need the lines of the log and not its events: segments up to the head of the
 // session's head cache are verified and passed without Events.
-func (r *Reader) EachLine(ctx context.Context, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
+func EachLine(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
 	p := &passed{session: s, visit: visit}
 	b, _ := r.Brief(ctx, s, r.HeadKey(ctx))
-	v, err := r.each(ctx, p, b.Head)
+	v, err := each(ctx, r, p, b.Head)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		// Another log, or one that lost its tail. Whether its events are known is found out by decoding them.
-		v, err = r.each(ctx, p, manifest.Head{})
+		v, err = each(ctx, r, p, manifest.Head{})
 	}
 	return v, err
 }
 
 // each reads a log from its beginning and passes what was not passed before.
-func (r *Reader) each(ctx context.Context, p *passed, trusted manifest.Head) (manifest.Verdict, error) {
+func each(ctx context.Context, r *Reader, p *passed, trusted manifest.Head) (manifest.Verdict, error) {
 	v, err := r.source.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(p.session), Trusted: trusted}, p.begin)
 	if err == nil && !p.met {
 		err = replaced(p.session)

@@ -39,7 +39,7 @@ type Follower struct {
 // (docs/design.md#annotations). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS,
 // SESSION_UNHEALTHY.
 func (o *Views) Follow(ctx context.Context, ref string, whole bool) (*Follower, error) {
-	found, err := o.r.Find(ctx, ref)
+	found, err := session.Find(ctx, o.r, ref)
 	if err != nil {
 		return nil, err
 	}

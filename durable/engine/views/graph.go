@@ -127,7 +127,7 @@ func (w *words[T]) of(text T, one bool) int32 {
 // ReadGraph reads a run as its graph, in one pass over the log of its session. ref is a run id, a unique prefix
 // of one, or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
 func ReadGraph(ctx context.Context, o *Views, ref string) (*GraphReading, error) {
-	found, err := o.r.Find(ctx, ref)
+	found, err := session.Find(ctx, o.r, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ type graphPass struct {
 func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	p.fold, p.obs, p.workflow = runs.NewFold(), &observer{v: p.v}, nil
 	p.g = &GraphReading{index: map[rawNode]int32{}}
-	v, err := p.v.r.Each(ctx, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
+	v, err := session.Each(ctx, p.v.r, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		p.addEdges(seg)
 		_ = p.fold.Visit(seg, head) // always nil
 		if session.NodeCount(p.fold) <= p.nodesMax {
@@ -282,15 +282,6 @@ func (g *GraphReading) Edges(each func(GraphEdge) error) error {
 		}
 	}
 	return nil
-}
-
-// Graph returns a run as its graph, with all rows in memory. ref and the errors are those of ReadGraph.
-func (o *Views) Graph(ctx context.Context, ref string) (Graph, error) {
-	g, err := ReadGraph(ctx, o, ref)
-	if err != nil {
-		return Graph{}, err
-	}
-	return g.Whole(), nil
 }
 
 // Whole returns the document with all rows.

@@ -41,7 +41,7 @@ type Timeline struct {
 // NewTimeline finds a run. ref is a run id, a unique prefix of one, or @last. Errors: RUN_NOT_FOUND,
 // RUN_AMBIGUOUS.
 func NewTimeline(ctx context.Context, v *Views, ref string) (*Timeline, error) {
-	found, err := v.r.Find(ctx, ref)
+	found, err := session.Find(ctx, v.r, ref)
 	return &Timeline{v: v, found: found}, err
 }
 
@@ -75,7 +75,7 @@ func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error
 // pass reads the log once for a telling, from its beginning up to t.until.
 func (t *Timeline) pass(ctx context.Context, d *telling) (manifest.Verdict, error) {
 	d.fold, d.branches, d.events, d.bytes = runs.NewFold(), runs.NewBranches(), nil, 0
-	v, err := t.v.r.Each(ctx, t.found.Session, func(seg manifest.Segment, head manifest.Head) error {
+	v, err := session.Each(ctx, t.v.r, t.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		if err := d.add(ctx, seg, head); err != nil {
 			return err
 		}

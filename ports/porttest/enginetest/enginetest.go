@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/lines"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
@@ -130,3 +131,17 @@ func (headless) CachedHead(context.Context, manifest.Log, int, int64) ([]byte, e
 
 // StoreHead implements ports.HeadCache: it stores nothing.
 func (headless) StoreHead(context.Context, manifest.Log, int, []byte) error { return nil }
+
+// Events returns the events of a run.
+func (e *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
+	return lines.Events(ctx, e.Reader, ref)
+}
+
+// Graph returns a run as its graph.
+func (e *Engine) Graph(ctx context.Context, ref string) (views.Graph, error) {
+	g, err := views.ReadGraph(ctx, e.Views, ref)
+	if err != nil {
+		return views.Graph{}, err
+	}
+	return g.Whole(), nil
+}

@@ -1,4 +1,7 @@
-package cli
+// Package stream writes answers of any length while they are made: text, lines and JSON documents.
+//
+// It knows neither stores nor flags. Start reading at Stream.
+package stream
 
 import (
 	"bytes"
@@ -8,42 +11,39 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// streamBytes is the size of a part of a stream. A shorter answer is written with one call of Write, and not at
+// partBytes is the size of a part of a stream. A shorter answer is written with one call of Write, and not at
 // all if the command fails before its end.
-const streamBytes = 64 << 10
+const partBytes = 64 << 10
 
-// Stream writes an answer of any length while it is made, in parts of about streamBytes. End writes the rest. An
+// Stream writes an answer of any length while it is made, in parts of about partBytes. End writes the rest. An
 // error after the first part is printed on stderr also with --json, since stdout has the beginning of a document.
 type Stream struct {
-	app   *App
 	write func([]byte) error
-	part  []byte
+	// unfinished is set while stdout has the beginning of an answer only.
+	unfinished *bool
+	part       []byte
 }
 
-// StreamJSON returns a stream of JSON, which is printed as WriteJSON prints it.
-func (a *App) StreamJSON() *Stream { return &Stream{app: a, write: a.WriteJSON} }
-
-// StreamStored returns a stream of stored bytes, which are printed as WriteStored prints them.
-func (a *App) StreamStored() *Stream { return &Stream{app: a, write: a.WriteStored} }
-
-// StreamText returns a stream of text for people.
-func (a *App) StreamText() *Stream { return &Stream{app: a, write: a.Write} }
+// New returns a stream that is written with write.
+func New(write func([]byte) error, unfinished *bool) *Stream {
+	return &Stream{write: write, unfinished: unfinished}
+}
 
 // Add appends text, which must end with a whole character.
 func (s *Stream) Add(text ...[]byte) error {
 	for _, t := range text {
 		s.part = append(s.part, t...)
 	}
-	if len(s.part) < streamBytes {
+	if len(s.part) < partBytes {
 		return nil
 	}
-	s.app.unfinished = true
+	*s.unfinished = true
 	return s.flush()
 }
 
 // Page appends the text of a page once it is long enough, and empties the page.
 func (s *Stream) Page(p *page.Page) error {
-	if p.Len() < streamBytes {
+	if p.Len() < partBytes {
 		return nil
 	}
 	err := s.Add(p.Bytes())
@@ -57,7 +57,7 @@ func (s *Stream) End(text ...[]byte) error {
 	if err == nil {
 		err = s.flush()
 	}
-	s.app.unfinished = s.app.unfinished && err != nil
+	*s.unfinished = *s.unfinished && err != nil
 	return err
 }
 
@@ -81,8 +81,8 @@ type List struct {
 // Encoded is JSON that was encoded before.
 type Encoded []byte
 
-// Document writes what App.Document prints for data whose lists are empty and have these items instead. The lists
-// are in the order of their names, in which members of a document stand.
+// Document writes a document as the command line prints it, for data whose lists are empty and have these items
+// instead. The lists are in the order of their names, which is that of the members of a document.
 func (s *Stream) Document(kind string, data any, lists ...List) error {
 	rest, err := canon.Marshal(data)
 	if err != nil {

@@ -1,10 +1,14 @@
-package views
+// Package lines reads the events of a run as they are stored, one after the other.
+//
+// It decodes what it has to, and describes nothing. Start reading at Each.
+package lines
 
 import (
 	"bytes"
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -12,15 +16,16 @@ import (
 
 // Events returns the stored events of a run and those of its session that
 // belong to no run, unchanged and in order, with the verdict over the log. A
-// damaged log yields the events of its valid prefix.
-func (o *Views) Events(ctx context.Context, ref string) (events []event.Event, v manifest.Verdict, err error) {
-	found, err := o.r.Find(ctx, ref)
+// damaged log yields the events of its valid prefix. ref is a run id, a unique
+// prefix of one, or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
+func Events(ctx context.Context, r *session.Reader, ref string) (events []event.Event, v manifest.Verdict, err error) {
+	found, err := session.Find(ctx, r, ref)
 	if err != nil {
 		return nil, v, err
 	}
-	v, err = o.r.Each(ctx, found.Session, func(seg manifest.Segment, _ manifest.Head) error {
+	v, err = session.Each(ctx, r, found.Session, func(seg manifest.Segment, _ manifest.Head) error {
 		for _, e := range seg.Events {
-			if ofRun(e, found.Run) {
+			if e.Scope.RunID == found.Run || e.Scope.RunID.IsZero() {
 				events = append(events, e)
 			}
 		}
@@ -32,16 +37,16 @@ func (o *Views) Events(ctx context.Context, ref string) (events []event.Event, v
 	return events, v, err
 }
 
-// EachLine passes the lines of what Events returns, one after the other, as they are stored and without their
+// Each passes the lines of what Events returns, one after the other, as they are stored and without their
 // newlines. It is one pass over the log, in memory that does not depend on the log's length, and decodes only what
 // the session's head cache does not describe. line is valid during the call.
-func EachLine(ctx context.Context, o *Views, ref string, each func(line []byte) error) (manifest.Verdict, error) {
-	found, err := o.r.Find(ctx, ref)
+func Each(ctx context.Context, r *session.Reader, ref string, each func(line []byte) error) (manifest.Verdict, error) {
+	found, err := session.Find(ctx, r, ref)
 	if err != nil {
 		return manifest.Verdict{}, err
 	}
 	of, has := scopes(manifest.SessionEvents(found.Session), found.Run), false
-	v, err := o.r.EachLine(ctx, found.Session, func(seg manifest.Segment, _ manifest.Head) error {
+	v, err := session.EachLine(ctx, r, found.Session, func(seg manifest.Segment, _ manifest.Head) error {
 		rest := seg.Bytes
 		for i := 0; len(rest) > 0; i++ {
 			var line []byte
@@ -96,7 +101,7 @@ func (s lineScopes) run(seg manifest.Segment, i int, line []byte) (id.Run, error
 	return e.Scope.RunID, err
 }
 
-// isScopeBegin reports a line up to the run of its scope: the node, if any, stands before it.
+// isScopeBegin reports a line up to the run of its scope: a node, if it has one, precedes the run.
 func isScopeBegin(before []byte) bool {
 	const scope, node = `,"scope":{`, `"nodeId":"node_`
 	if at := bytes.LastIndex(before, []byte(node)); at >= 0 && len(before)-at == len(node)+26+len(`",`) {
