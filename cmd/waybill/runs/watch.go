@@ -13,8 +13,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/infra/watch"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // watchLong is what 'waybill runs watch --help' prints above the usage.
@@ -29,6 +31,10 @@ and with --format openwop such a line is {"v":1,"kind":"run.annotated","data":â€
 the kind proposal.created or proposal.activated. They are not facts of the run: earlier
 ones are not printed, even with --all. With --stay the command continues after the end of
 the run, when most of them are made.
+
+With --until STATUS the command ends as soon as the run has the status: complete, with open gaps or
+without, or blocked, which a person has to look at. The exit status is 0 then, also if the run has
+it already, and 1 if the run ends in another way or the command is stopped before.
 
 Without RUN, watch the latest run. The command only reads and does not delay writers.`
 
@@ -45,9 +51,12 @@ func newWatch(a *cli.App) *cobra.Command {
 		Short: "Print the facts of a run as they are recorded",
 		Long:  watchLong,
 		Example: "  waybill runs watch\n  waybill runs watch k3j2a7 --all --json | jq -c .kind\n" +
-			"  waybill runs watch @last --stay\n  waybill runs watch --all --format openwop",
+			"  waybill runs watch @last --stay\n  waybill runs watch --until blocked && waybill runs show\n  waybill runs watch --all --format openwop",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if w.until != "" && w.stay {
+				return cli.UsageFault(cmd, "--until ends the watch and cannot be combined with --stay")
+			}
 			// A signal ends the watch with exit status 0; see below.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -55,12 +64,16 @@ func newWatch(a *cli.App) *cobra.Command {
 				return runWatch(ctx, a, o, cli.RunArg(args), w)
 			})
 			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+				if w.until != "" { // a script must not take it for reached
+					return fault.New(fault.Interrupted, "stopped before the run was %s", w.until)
+				}
 				return nil // stopping the watch is not a failure
 			}
 			return err
 		},
 	},
 		cli.Opt(&w.all, "all", "start with the facts recorded so far"),
+		cli.OneOf(&w.until, "until STATUS", untilStatuses, "end when the run has STATUS: "+page.JoinWords(untilStatuses)),
 		cli.Opt(&w.stay, "stay", "continue after the end of the run"),
 		formatOption(&w.format, "print the facts in FORMAT: openwop"))
 }
@@ -69,6 +82,24 @@ func newWatch(a *cli.App) *cobra.Command {
 type watched struct {
 	all, stay bool
 	format    string
+	until     runs.Status // "": the end of the run
+}
+
+// untilStatuses is the closed set of statuses that a watch can end at.
+var untilStatuses = []runs.Status{runs.Blocked, runs.CompleteStatus}
+
+// isReached reports that a run has the status of --until, and what to return if the run can no longer get it.
+func (w watched) isReached(run id.Run, status runs.Status, over bool) (bool, error) {
+	switch {
+	case w.until == "":
+		return false, nil
+	case status == w.until, w.until == runs.CompleteStatus && status == runs.CompleteWithGaps:
+		return true, nil
+	case over:
+		return false, fault.New(fault.RunClosed, "run %s has ended and is %s: it will not be %s", run, render.Status(status), w.until).
+			Suggest("Show it with %s.", fault.Command{"runs", "show", run.String()})
+	}
+	return false, nil
 }
 
 // newsOf prints what is recorded in a run.
@@ -108,9 +139,16 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, flags w
 		if err := printer.printNotifications(ctx); err != nil {
 			return err
 		}
+		reached, err := isReached(ctx, following, flags, over)
+		if err != nil {
+			return err
+		}
 		// Without any output, explain what the command waits for.
 		if first && !some {
-			explainWaiting(a, following.Run, over, flags.stay)
+			explainWaiting(a, following.Run, over, reached, flags)
+		}
+		if reached {
+			return nil
 		}
 		// With --stay only a signal or an error ends the loop.
 		if over && !flags.stay {
@@ -122,16 +160,35 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, flags w
 	}
 }
 
-// explainWaiting prints on stderr why there is no output yet: the run has ended, or no fact was
-// recorded since the start. It is not printed on stdout, which contains only facts, nor with
+// isReached reports that the run that is followed has the status of --until.
+func isReached(ctx context.Context, f *views.Follower, flags watched, over bool) (bool, error) {
+	if flags.until == "" {
+		return false, nil
+	}
+	if flags.format == openWOP { // whose facts are read apart
+		if _, err := f.Next(ctx); err != nil {
+			return false, err
+		}
+	}
+	status, err := f.Status(ctx)
+	if err != nil {
+		return false, err
+	}
+	return flags.isReached(f.Run, status, over)
+}
+
+// explainWaiting prints on stderr why there is no output yet: the run has ended, has the status that is waited for, or no
+// fact was recorded since the start. It is not printed on stdout, which contains only facts, nor with
 // --json.
-func explainWaiting(a *cli.App, run id.Run, over, stay bool) {
+func explainWaiting(a *cli.App, run id.Run, over, reached bool, flags watched) {
 	if a.Flags.JSON {
 		return
 	}
 	text := "Watching run " + page.ShortRun(run) + " for new facts. Ctrl-C stops."
 	switch {
-	case over && stay:
+	case reached:
+		text = "Run " + page.ShortRun(run) + " is " + string(flags.until) + " already."
+	case over && flags.stay:
 		text = "Run " + page.ShortRun(run) + " has ended. Watching for annotations. Ctrl-C stops."
 	case over:
 		text = "Run " + page.ShortRun(run) + " has ended. Show its history with '" +

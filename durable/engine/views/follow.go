@@ -189,3 +189,12 @@ func (f *Follower) Ended(ctx context.Context) (bool, error) {
 	s, err := (&observer{v: f.v}).snapshot(ctx, tip.SnapshotRef)
 	return s.IsComplete(), err
 }
+
+// Status returns the status of the run after the events that Next returned last; in_progress before its first node.
+func (f *Follower) Status(ctx context.Context) (runs.Status, error) {
+	run := f.fold.Runs[f.Run]
+	if run == nil || run.Node(run.Tip) == nil {
+		return runs.InProgress, nil
+	}
+	return (&observer{v: f.v}).status(ctx, run)
+}
