@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/workflow/catalog"
@@ -21,23 +20,33 @@ import (
 // workflow is WORKFLOW_INVALID with the first problem. The document is that of the MCP tool
 // inspect_workflow, but with complete prompts.
 func newInspect(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "inspect FILE|ID",
+	var in inspected
+	return cli.WithOptions(&cobra.Command{
+		Use:   "inspect [FILE|ID]",
 		Short: "Show the steps, inputs and commands of a workflow",
 		Long: `Show a workflow before it is run: its description, the inputs it requires, its steps, the
 commands that it would run, and what it uses besides its own text: references, features,
 contracts and routines, each with the steps that have it. JSON has the texts too. For an id
-that is a former one, canonicalId is the present one. Nothing is executed or written.`,
-		Example: "  waybill workflows inspect wr.demo\n  waybill workflows inspect ./release.yaml --json",
-		Args:    cli.Exactly("FILE or ID"),
+that is a former one, canonicalId is the present one. Nothing is executed or written.
+
+--source prints the file as it is written. --compiled prints the prompt of each step as it is
+compiled, and which lines were put in: by a reference, a feature, a prompt template, a routine or
+an extension point. --pinned shows the version to which a run is pinned, whatever the file is now;
+it can be combined with --compiled.`,
+		Example: "  waybill workflows inspect wr.demo\n  waybill workflows inspect ./release.yaml --json\n" +
+			"  waybill workflows inspect --pinned @last --compiled",
+		Args: cli.AtMost("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := a.Workflow(cmd.Context(), args[0])
+			e, err := in.entry(cmd, a, args)
 			if err != nil {
 				return err
 			}
-			return a.Answer("workflow", document.InspectionOf(e), func(p *page.Page) { showInspection(p, e) })
+			return in.show(a, e)
 		},
-	}
+	},
+		cli.Opt(&in.source, "source", "print the file as it is written"),
+		cli.Opt(&in.compiled, "compiled", "print the compiled prompts, with where each text comes from"),
+		cli.Opt(&in.pinned, "pinned RUN", "show the version to which the run RUN is pinned"))
 }
 
 // showInspection prints what a person needs before starting a workflow or trusting its

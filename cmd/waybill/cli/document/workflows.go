@@ -62,6 +62,8 @@ type Inspection struct {
 	Commands      []catalog.Command `json:"commands"`
 	// Uses is what the workflow uses besides its own text, and what each put in.
 	Uses []catalog.Use `json:"uses"`
+	// SourceText is the file as it is written, absent unless it was asked for.
+	SourceText string `json:"sourceText,omitzero"`
 	// Truncated states what was truncated and which command prints all of it; "" if nothing.
 	Truncated string `json:"truncated,omitzero"`
 }
