@@ -230,7 +230,7 @@ func (s *injected) views(inject string) [][]string {
 		{"proposals", "approve", proposal}, {"proposals", "installed"}, {"proposals", "events"},
 		{"trust", "test.cmd"}, {"trust", "--list"}, {"run", "test.cmd"}, {"run", "test.ask", "--quiet"},
 		{"workflows", "list"}, {"workflows", "inspect", "test.cmd"}, {"workflows", "inspect", "test.ask"},
-		{"workflows", "inspect", "test.cmd", "--source"}, {"workflows", "inspect", "test.ask", "--compiled"},
+		{"workflows", "inspect", "test.ask", "--compiled"},
 		{"workflows", "inspect", "--pinned", "@last", "--compiled"},
 		{"workflows", "sources"}, {"workflows", "attach", line}, {"workflows", "detach", line},
 		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"workflows", "test", "test.ask", "--coverage"},

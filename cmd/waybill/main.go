@@ -35,9 +35,14 @@ func run(args []string, in io.Reader, out, errOut io.Writer, env []string) int {
 	if len(args) == 1 && args[0] == notifier.KeepArg {
 		return notifier.Keep(in, out, env)
 	}
-	a := &cli.App{Process: cli.Process{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version,
+	a := newApp(args, in, out, errOut, env)
+	return a.Execute(newRoot(a))
+}
+
+// newApp returns a call with the clock and the entropy of the machine.
+func newApp(args []string, in io.Reader, out, errOut io.Writer, env []string) *cli.App {
+	return &cli.App{Process: cli.Process{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version,
 		Account: config.AccountOf(uid()), Names: sync.OnceValue(func() config.Names {
 			return identity.Machine(context.Background(), "", env)
 		}), Notifications: notify.New(&notifier.Launcher{Env: env}), Clock: time.Now, Entropy: rand.Reader}}
-	return a.Execute(newRoot(a))
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -35,6 +36,7 @@ type installed struct{ *testing.M }
 // process leave garbage of many commands behind: it is collected less often than in a program.
 func (i installed) Run() int {
 	debug.SetGCPercent(400)
+	time.Local = time.UTC // golden files of views have times
 	for _, v := range ownIdentity {
 		name, value, _ := strings.Cut(v, "=")
 		_ = os.Setenv(name, value) // fails for invalid names only

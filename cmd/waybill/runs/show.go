@@ -132,7 +132,7 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 			}
 			continue
 		}
-		render.StepRow(p, i+1, s, closed)
+		render.StepRow(p, i+1, s, r.Status)
 		showOutcome(a, p, r, s)
 	}
 	showGaps(p, r)
@@ -165,12 +165,9 @@ func showNext(a *cli.App, p *page.Page, r views.RunDetails, closed bool) {
 		p.Line("")
 		p.Text("", handedOverText(r.HandedOver.To))
 		p.Line("Next: %s", a.Command("import", "FILE")+", or: "+a.Command("runs", "take-back", page.ShortRun(r.RunID)))
-	case waitsForApproval(r):
-		p.Line("")
-		p.Line("Next: %s", a.Command("approve", page.ShortRun(r.RunID)))
 	case slices.ContainsFunc(r.Steps, isPending):
 		p.Line("")
-		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(r.RunID)))
+		p.Line("Next: %s", a.Command(render.NextCommand(waitsForApproval(r), r.RunID)...))
 	}
 }
 

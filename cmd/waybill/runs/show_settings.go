@@ -36,9 +36,9 @@ func showSettings(p *page.Page, r views.RunDetails) {
 	}
 	switch {
 	case r.SettingsUnknown:
-		p.Text("settings changed since its start: ", "which ones is not on record")
+		p.Text("", "settings changed since its start: which ones is not on record")
 	case len(changed) > 0:
-		p.Text("settings changed since its start: ", strings.Join(changed, ", "))
+		p.Text("", "settings changed since its start: "+strings.Join(changed, ", "))
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 
 // showStep prints all that is recorded of one step, each iteration below the one before.
 func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
-	closed := r.Status == runs.Cancelled || r.Status == runs.Failed
 	if n := r.OmittedSteps; n > 0 {
 		p.Text(p.Dim("… "), "The first "+page.Plural(n, "round")+" are left out here. "+
 			a.Command("runs", "show", page.ShortRun(r.RunID), "--json")+" has the key of each, for --step.")
@@ -30,7 +29,7 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 		}
 		notes := s.Notes
 		s.Notes = "" // printed whole below
-		render.StepRow(p, 0, s, closed)
+		render.StepRow(p, 0, s, r.Status)
 		key := "key " + s.StepInstanceKey // as --step and --at take it
 		if s.NodeID != nil {
 			key += " · " + s.NodeID.String()

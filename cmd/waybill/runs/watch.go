@@ -166,7 +166,7 @@ func isReached(ctx context.Context, f *views.Follower, flags watched, over bool)
 		return false, nil
 	}
 	if flags.format == openWOP { // whose facts are read apart
-		if _, err := f.Next(ctx); err != nil {
+		if _, err := f.Next(ctx, func([]views.Fact) error { return nil }); err != nil {
 			return false, err
 		}
 	}

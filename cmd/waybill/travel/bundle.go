@@ -214,7 +214,7 @@ func showBundledRun(a *cli.App, r views.RunDetails, p *page.Page) {
 			" done", "started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"))
 	render.FeedbackFacts(p, r.RunSummary)
 	for i, s := range r.Steps {
-		render.StepRow(p, i+1, s, false)
+		render.StepRow(p, i+1, s, r.Status)
 		for _, c := range s.Checkpoints {
 			render.Checkpoint(p, "       ", c)
 		}

@@ -133,7 +133,7 @@ func showCandidates(a *cli.App, list candidates.List, p *page.Page) {
 			p.Line("  %s", a.Command("runs", "show", page.ShortRun(c.RunID)))
 			continue
 		}
-		p.Line("  %s", a.Command("continue", "--run", page.ShortRun(c.RunID)))
+		p.Line("  %s", a.Command(render.NextCommand(c.NeedsApproval, c.RunID)...))
 	}
 	if list.BeginningOnly > 0 {
 		p.Line("")

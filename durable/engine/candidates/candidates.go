@@ -6,6 +6,7 @@ package candidates
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/index"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
@@ -80,6 +82,8 @@ type Candidate struct {
 	// StepID is that of the pending step, absent without one.
 	StepID    string `json:"stepId,omitzero"`
 	StepTitle string `json:"stepTitle,omitzero"`
+	// NeedsApproval reports that the outputs of the pending step were sent and wait for a person's approval.
+	NeedsApproval bool `json:"-"`
 	// StateToken is absent for a run that can only be read.
 	StateToken             string `json:"stateToken,omitzero"`
 	LastActivityEventIndex int64  `json:"lastActivityEventIndex"`
@@ -219,6 +223,9 @@ func (o Offers) candidate(ctx context.Context, keys token.Keys, r resume.Ranked)
 	}
 	if a.Pending != nil {
 		c.StepID, c.StepTitle = a.Pending.StepID, a.Pending.Title
+		c.NeedsApproval = slices.ContainsFunc(p.Node.OpenGaps, func(g runs.Gap) bool {
+			return g.Matches(reason.NeedsApproval, reason.WorkflowStep(c.StepID))
+		})
 	}
 	return c, h.Confirm(ctx)
 }

@@ -5,24 +5,25 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/projections/runs"
 )
 
 // StepRow writes one step of a run with its number, state, loop rounds, attempts and notes.
-// closed states that the run has failed or was cancelled: its pending step was not done. n is 0 where
-// the steps before are not listed.
+// The pending step has the sign of the run's status: of a run that has failed or was cancelled it was not done. n is 0
+// where the steps before are not listed.
 //
 // Rounds are numbered from 1, the outermost loop first. Notes are printed in full.
-func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
+func StepRow(p *page.Page, n int, s views.StepRow, status runs.Status) {
 	mark, title, paint := p.Dim("○"), s.Title, page.Plain
 	switch s.State {
 	case views.StepDone:
 		mark = p.Good("✓")
 	case views.StepPending:
-		mark, paint = p.Bold("●"), p.Bold
-		if closed {
-			mark, title = p.Bad("✗"), title+" (not done)"
+		mark, paint = Mark(p, status), p.Bold
+		if status == runs.Cancelled || status == runs.Failed {
+			title += " (not done)"
 		}
 	case views.StepSkipped:
 		mark, title = p.Dim("–"), title+" (skipped)"
@@ -53,6 +54,14 @@ func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
 	if s.Notes != "" {
 		p.Prose("       ", s.Notes, page.Plain)
 	}
+}
+
+// NextCommand returns the words of the command with which a person continues an open run: every view names the same one.
+func NextCommand(needsApproval bool, run id.Run) []string {
+	if needsApproval {
+		return []string{"approve", page.ShortRun(run)}
+	}
+	return []string{"run", "--run", page.ShortRun(run)}
 }
 
 // Checkpoint writes a checkpoint with its time and its notes, indented.
