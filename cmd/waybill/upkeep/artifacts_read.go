@@ -67,7 +67,8 @@ func showArtifacts(p *page.Page, list views.ArtifactList) {
 	}
 	if len(rows) > 0 {
 		columns := []page.Column{{Title: "DIGEST"}, {Title: "RUN", Spare: true}, {Title: "STEP", Flex: true},
-			{Title: "KIND", Flex: true}, {Title: "TYPE"}, {Title: "SIZE", Right: true}, {Title: "NOTE", Flex: true}}
+			{Title: "KIND", Flex: true}, {Title: "TYPE"}, {Title: "SIZE", Right: true, Spare: true},
+			{Title: "NOTE", Flex: true, Spare: true}}
 		if p.Width > 0 { // a terminal has no room for the type beside the kind
 			columns = slices.Delete(columns, typeColumn, typeColumn+1)
 			for i := range rows {
