@@ -13,7 +13,7 @@ import (
 func main() {
 	n := flag.Int("n", 400, "rounds of each interleaved measurement")
 	dir := flag.String("dir", "", "where to write (default: a temporary folder on the disk that holds this repository)")
-	only := flag.String("only", "", "one part: counts, append, cpu, step, process, run, growth, verify, hook, serve or lists")
+	only := flag.String("only", "", "one part: counts, append, cpu, step, process, run, growth, verify, streams, hook, serve or lists")
 	flag.Parse()
 	if err := run(*n, *dir, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -42,7 +42,7 @@ func run(n int, dir, only string) error {
 		name string
 		run  func(n int, dir string) error
 	}{{"counts", counts}, {"append", appends}, {"cpu", cpu}, {"step", steps}, {"process", processes},
-		{"run", runCommand}, {"growth", growth}, {"verify", verifications},
+		{"run", runCommand}, {"growth", growth}, {"verify", verifications}, {"streams", streams},
 		{"hook", hooks}, {"serve", serving}, {"lists", lists}}
 	for _, p := range parts {
 		if only != "" && only != p.name {

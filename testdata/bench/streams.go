@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/waybill/waybill/ports/porttest/big"
+)
+
+// streams compares commands that show the history of one long session with a plain read of the files that they read,
+// and prints the memory of every command that reads whole stores, at a million events.
+func streams(_ int, dir string) error {
+	bin := filepath.Join(dir, "waybill")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := build(filepath.Join("..", ".."), bin, "./cmd/waybill"); err != nil {
+		return err
+	}
+	for _, per := range []int64{0, 5_000} {
+		if err := historyOf(bin, filepath.Join(dir, fmt.Sprint("of-", per)), per); err != nil {
+			return err
+		}
+	}
+	return memories(bin, filepath.Join(dir, "million"))
+}
+
+// historyOf measures the views of 100,000 events in segments of about per, 0: in those of one append.
+func historyOf(bin, at string, per int64) error {
+	s, err := big.Write(at, 100_000, per)
+	if err != nil {
+		return err
+	}
+	// As every session that the program wrote, it has a head cache.
+	if err := exec.Command(bin, "--store", at, "checkpoint", "--run", "@last", "--notes", "x").Run(); err != nil {
+		return err
+	}
+	log, err := filesIn(filepath.Join(at, "sessions"))
+	if err != nil {
+		return err
+	}
+	snapshots, err := filesIn(filepath.Join(at, "snapshots"))
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("history: %d events in %d segments", s.Head.Next, s.Segments)
+	for _, view := range []struct {
+		args  string
+		files []string
+	}{{"runs events", log}, {"runs events --json", log}, {"runs timeline", append(log[:len(log):len(log)], snapshots...)},
+		{"runs graph", append(log[:len(log):len(log)], snapshots...)}} {
+		command, plain := &series{name: "waybill " + view.args}, &series{name: "plain read of the same files"}
+		rss := int64(0)
+		for range verifyRounds {
+			if err := plain.time(func() error { return readAll(view.files) }); err != nil {
+				return err
+			}
+			if err := command.time(func() (err error) {
+				rss, err = memoryOf(bin, append([]string{"--store", at}, strings.Fields(view.args)...)...)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		table(title, plain, command, plain)
+		bar(view.args+" / plain read, p50", ratio(command, plain), 2)
+		bar("MiB of "+view.args, float64(rss)/1024, 64)
+	}
+	return nil
+}
+
+// memories prints the largest resident set of each command at a million events.
+func memories(bin, at string) error {
+	s, err := big.Write(at, 1_000_000, 5_000)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nmemory: %d events in %d segments, %d objects\n", s.Head.Next, s.Segments, s.Objects)
+	bundle := at + ".wbundle"
+	for _, args := range [][]string{{"verify"}, {"export", s.Session.String(), "-o", bundle}, {"bundle", "verify", bundle},
+		{"runs", "list"}, {"runs", "show"}, {"du"}, {"gc"}, {"doctor"}, {"runs", "events"}, {"runs", "events", "--json"},
+		{"runs", "timeline"}, {"runs", "timeline", "--json"}, {"runs", "graph"}, {"runs", "graph", "--json"}} {
+		rss, err := memoryOf(bin, append([]string{"--store", at}, args...)...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+		}
+		bar("MiB of "+strings.Join(args[:min(2, len(args))], " "), float64(rss)/1024, 64)
+	}
+	return nil
+}
+
+// memoryOf runs a command without its output and returns its largest resident set in KiB. doctor may report findings
+// of the machine.
+func memoryOf(bin string, args ...string) (int64, error) {
+	cmd := exec.Command(bin, args...)
+	out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer out.Close()
+	cmd.Stdout = out
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		return 0, err
+	} else if code := cmd.ProcessState.ExitCode(); code != 0 && args[2] != "doctor" {
+		return 0, fmt.Errorf("exit status %d", code)
+	}
+	used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok || runtime.GOOS != "linux" {
+		return 0, nil // other systems count other units
+	}
+	return used.Maxrss, nil
+}
+
+// readAll reads files one after the other.
+func readAll(files []string) error {
+	buffer := make([]byte, 128<<10)
+	for _, path := range files {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		for err == nil {
+			_, err = f.Read(buffer)
+		}
+		f.Close()
+	}
+	return nil
+}
