@@ -57,6 +57,11 @@ func (s *Screen) Print(text string) {
 // StartSpinner shows a spinner line at the end of the screen until ClearSpinner is called. line
 // returns its text for each frame, in at most width columns; 0 for any number.
 func (s *Screen) StartSpinner(line func(frame, width int) string) {
+	s.StartSpinnerAfter(spinDelay, line)
+}
+
+// StartSpinnerAfter is StartSpinner with the time after which the first frame is drawn.
+func (s *Screen) StartSpinnerAfter(delay time.Duration, line func(frame, width int) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.draws {
@@ -64,7 +69,7 @@ func (s *Screen) StartSpinner(line func(frame, width int) string) {
 	}
 	s.stopSpinner()
 	s.spin, s.frame = line, 0
-	s.timer = time.AfterFunc(spinDelay, s.tick)
+	s.timer = time.AfterFunc(delay, s.tick)
 }
 
 // ClearSpinner removes the spinner line.

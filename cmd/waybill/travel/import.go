@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
@@ -120,8 +121,13 @@ func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name, signature
 	if err != nil {
 		return err
 	}
-	doc, err := o.Import(ctx, o.Caller(), b, req)
-	if err != nil {
+	w := progress.Start(ctx, a, "Importing", false)
+	asked := req.Accept
+	req.Accept = func(ctx context.Context, doc travel.Import) error {
+		return w.Asking(func() error { return asked(ctx, doc) })
+	}
+	doc, err := o.Import(w, o.Caller(), b, req)
+	if err = w.End(err, "nothing was imported", fault.Command{"import", command.Word(name)}); err != nil {
 		return err
 	}
 	doc.Signature = signed

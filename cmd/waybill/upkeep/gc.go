@@ -7,7 +7,9 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/retention"
 )
 
@@ -43,13 +45,29 @@ func NewGC(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer cli.LimitMemory()()
 			return cli.ShowVerdict(a, cmd, "gc",
-				func(ctx context.Context, o *cli.Store) (upkeep.GCReport, error) { return o.GC(ctx, o.Caller(), req) },
+				func(ctx context.Context, o *cli.Store) (upkeep.GCReport, error) { return collect(ctx, a, o, req) },
 				func(p *page.Page, r upkeep.GCReport) { showGC(a, r, req, p) },
 				func(r upkeep.GCReport) int { return cli.IntegrityStatus(!r.Unread && (!req.Apply || !r.SafeMode)) })
 		},
 	},
 		cli.Opt(&req.Apply, "apply", "remove it (default: only show what would be removed)"),
 		cli.Opt(&req.EmptyTrash, "empty-trash", "treat all sessions in the trash as expired"))
+}
+
+// collect cleans up. Ctrl-C ends it between two removals.
+func collect(ctx context.Context, a *cli.App, o *cli.Store, req upkeep.GCRequest) (upkeep.GCReport, error) {
+	w := progress.Start(ctx, a, "Cleaning up", false)
+	r, err := o.GC(w, o.Caller(), req)
+	done, next := "nothing was removed", fault.Command{"gc"}
+	if req.Apply {
+		next = append(next, "--apply")
+		done = page.Plural(len(r.Sessions)+len(r.Trash), "session") + " left the store or went to the trash, and " +
+			page.Size(r.FreedBytes) + " were freed"
+	}
+	if req.EmptyTrash {
+		next = append(next, "--empty-trash")
+	}
+	return r, w.End(err, done, next)
 }
 
 // showGC prints what was removed, or would be, and the number of bytes that this

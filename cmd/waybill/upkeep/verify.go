@@ -21,6 +21,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/verify"
@@ -60,7 +61,7 @@ remains of an interrupted write, do not change the exit status.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runVerify(a, cmd, args, f) },
 	},
 		cli.Opt(&f.digests, "digests", "hash every file, decode nothing"),
-		cli.Opt(&f.watch, "watch-progress", "show a progress bar if standard error is a terminal"),
+		cli.Opt(&f.watch, "watch-progress", "show progress at once if standard error is a terminal, not after a second"),
 		cli.Opt(&f.heads, "head", "show the head of every session"),
 		cli.Opt(&f.expect, "expect-head DIGEST", "fail unless the log of SESSION contains the head DIGEST"),
 		cli.Opt(&f.signers, "signers FILE",
@@ -112,18 +113,17 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 		return err
 	}
 	defer store.Close()
-	stop := func() {}
-	if f.watch {
-		o.Progress, stop = watchProgress(a)
+	w := progress.Start(cmd.Context(), a, "Verifying", f.watch)
+	if w.Shown { // it costs a look at the sizes of all logs
+		o.Progress = func(p verify.VerifyProgress) { w.Say(progressLine(p)) }
 	}
 	var v verify.Verification
 	if len(args) == 0 {
-		v, err = store.VerifyWith(cmd.Context(), o)
+		v, err = store.VerifyWith(w, o)
 	} else {
-		v, err = store.VerifySessionWith(cmd.Context(), args[0], o)
+		v, err = store.VerifySessionWith(w, args[0], o)
 	}
-	stop()
-	if err != nil {
+	if err = w.End(err, "nothing was changed, and the rest was not checked", append(fault.Command{"verify"}, args...)); err != nil {
 		return err
 	}
 	if v.OK && len(v.Sessions) == 1 && v.Sessions[0].Since == verify.HeadOther {

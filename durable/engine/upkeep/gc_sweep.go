@@ -34,6 +34,9 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		if s.Reason != retention.Expired {
 			continue
 		}
+		if err := stopped(ctx); err != nil {
+			return err
+		}
 		switch err := c.expire(ctx, s); {
 		case err == nil:
 			c.report.Sessions = append(c.report.Sessions, s)
@@ -42,6 +45,9 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		}
 	}
 	for _, t := range plan.Trash {
+		if err := stopped(ctx); err != nil {
+			return err
+		}
 		if err := c.u.store.Empty(ctx, t.Name); err != nil {
 			return err
 		}
@@ -49,6 +55,9 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	}
 	// Objects are removed in portions; writers can proceed between two of them.
 	for first, more := true, true; more; first = false {
+		if err := stopped(ctx); err != nil {
+			return err
+		}
 		err := c.u.store.Exclusive(ctx, func(b ports.Sweeper) (err error) {
 			if first {
 				err = c.removeLeftovers(ctx, plan, b)
@@ -64,6 +73,14 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// stopped returns INTERRUPTED if the caller has ended the cleanup. What was removed so far is complete.
+func stopped(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fault.Wrap(err, fault.Interrupted, "the cleanup was interrupted")
 	}
 	return nil
 }
