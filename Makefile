@@ -21,7 +21,7 @@ SUMMARY := $(GO) run ./testdata/testsummary
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: workflows statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
+.PHONY: man workflows statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ cross: ## dist/: for linux, darwin and windows on amd64 and arm64
 	  echo "  $$os/$$arch"; \
 	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
 	done
+
+# A package installs man/*.1 in share/man/man1, and what 'waybill completion SHELL' prints where its shells look for it.
+man: ## man/: one page for each command, from the texts of its help
+	$(GO) test ./cmd/waybill -count 1 -run '^TestManPages$$' -man "$(CURDIR)/man"
 
 demo: binary ## kill a run, continue it, find a changed byte; needs no terminal
 	@sh testdata/demo.sh
@@ -103,4 +107,4 @@ statements: ## how many statements the code has, without tests and test doubles
 	@$(GO) run ./testdata/statements .
 
 clean: ## remove what was built
-	rm -rf bin dist
+	rm -rf bin dist man
