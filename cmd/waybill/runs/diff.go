@@ -66,8 +66,9 @@ func showRunDiff(p *page.Page, d compare.RunDiff) {
 		p.Line("No difference in %s.", page.Plural(d.A.Nodes, "node"))
 		return
 	}
-	text := "First difference: " + diffStep(d.First.StepInstanceKey, d.First.Title) + ", at position " + page.Itoa(d.First.Position)
-	p.Text("", text+" of the paths: "+firstTexts[d.First.What]+".")
+	f := *d.First
+	p.Text("", "First difference: "+diffStep(f.StepInstanceKey, f.Title)+", at position "+page.Itoa(f.Position)+
+		" of the paths: "+firstTexts[f.What]+".")
 	for _, s := range d.Steps {
 		p.Line("")
 		showDiffStep(p, s)
@@ -75,8 +76,8 @@ func showRunDiff(p *page.Page, d compare.RunDiff) {
 }
 
 // firstTexts say in what the first different nodes differ.
-var firstTexts = map[diff.What]string{diff.OfStep: "the other run has another step there, or none", diff.OfOutcome: "its outcome",
-	diff.OfOutputs: "its notes or artifacts", diff.OfContext: "the context"}
+var firstTexts = map[diff.What]string{diff.OfStep: "the other run has another step there, or none",
+	diff.OfOutcome: "its outcome", diff.OfOutputs: "its notes or artifacts", diff.OfContext: "the context"}
 
 // diffStep names a step.
 func diffStep(key, title string) string {
@@ -118,7 +119,9 @@ func showDiffStep(p *page.Page, s diff.Step) {
 		both("outputs", func(n diff.Node) string { return diffOutputs(p, n) })
 	}
 	if len(s.A.ApprovedBy)+len(s.B.ApprovedBy) > 0 {
-		both("approved", func(n diff.Node) string { return noneOr("by "+page.List(n.ApprovedBy, "and"), len(n.ApprovedBy)) })
+		both("approved", func(n diff.Node) string {
+			return noneOr("by "+page.List(n.ApprovedBy, "and"), len(n.ApprovedBy))
+		})
 	}
 	for _, c := range s.Context {
 		p.Text(diffLead(p, "context", "A"), c.Key+": "+diffValue(c.A))

@@ -228,9 +228,9 @@ func mermaidOf(g views.Graph) string {
 	return b.String()
 }
 
-// mermaidText returns the text of a node in a diagram, which cannot become Mermaid syntax, a directive (%%{…}%%) or HTML: of
-// ASCII all but letters, digits, spaces and a few signs are written as entities. In Mermaid an entity is the only spelling
-// of a quote.
+// mermaidText returns the text of a node in a diagram, which cannot become Mermaid syntax, a directive (%%{…}%%) or
+// HTML: of ASCII all but letters, digits, spaces and a few signs are written as entities. In Mermaid an entity is the
+// only spelling of a quote.
 func mermaidText(n views.GraphNode) string {
 	text := n.Title
 	if n.NodeKind == event.CheckpointNode {
@@ -241,8 +241,8 @@ func mermaidText(n views.GraphNode) string {
 	}
 	var b strings.Builder
 	isPlain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(mermaidSigns, r) ||
-			r > '~' && !strings.ContainsRune(mermaidMarks, r)
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune(mermaidSigns, r) || r > '~' && !strings.ContainsRune(mermaidMarks, r)
 	}
 	for _, r := range page.OneLine(text) {
 		if isPlain(r) {

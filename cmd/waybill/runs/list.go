@@ -97,8 +97,8 @@ func showRuns(a *cli.App, list lists.RunPage, p *page.Page) {
 	// An empty list is explained, since its meaning depends on the flags and the store.
 	switch {
 	case len(rows) > 0:
-		columns := []page.Column{{Title: "RUN"}, {Title: "STATUS", Flex: p.Width < statusWidthMin}, {Title: "DONE", Spare: true},
-			{Title: "TITLE", Flex: true, Spare: true}, {Title: "LAST", Right: true}}
+		columns := []page.Column{{Title: "RUN"}, {Title: "STATUS", Flex: p.Width < statusWidthMin},
+			{Title: "DONE", Spare: true}, {Title: "TITLE", Flex: true, Spare: true}, {Title: "LAST", Right: true}}
 		columns, rows = withFeedback(p, list.Runs, columns, rows)
 		p.Table(narrow(p, columns, rows))
 	case len(list.Excluded) > 0:
@@ -182,12 +182,12 @@ func withFeedback(p *page.Page, runs []views.RunSummary, columns []page.Column, 
 func runRow(p *page.Page, a *cli.App, r views.RunSummary) []page.Cell {
 	name := p.Name(page.ShortRun(r.RunID), r.RunID.String())
 	// The health of the session may replace or mark the status.
-	status := page.Cell{Text: render.SignOrWord(p, render.Sign(r.Status)+" ", "") + render.Status(r.Status),
-		Paint: render.StatusStyle(p, r.Status)}
+	sign := render.SignOrWord(p, render.Sign(r.Status)+" ", "")
+	status := page.Cell{Text: sign + render.Status(r.Status), Paint: render.StatusStyle(p, r.Status)}
 	switch r.Health {
 	case manifest.Healthy:
 		if r.WaitUntilMs != 0 {
-			status = page.Cell{Text: render.SignOrWord(p, render.Sign(r.Status)+" ", "") + "waits until " + page.ClockTime(r.WaitUntilMs, "2 Jan 15:04"), Paint: p.Dim}
+			status = page.Cell{Text: sign + "waits until " + page.ClockTime(r.WaitUntilMs, "2 Jan 15:04"), Paint: p.Dim}
 		}
 	case manifest.UnknownVersion:
 		status.Text += " " + render.ForeignMark

@@ -51,7 +51,8 @@ func newWatch(a *cli.App) *cobra.Command {
 		Short: "Print the facts of a run as they are recorded",
 		Long:  watchLong,
 		Example: "  waybill runs watch\n  waybill runs watch k3j2a7 --all --json | jq -c .kind\n" +
-			"  waybill runs watch @last --stay\n  waybill runs watch --until blocked && waybill runs show\n  waybill runs watch --all --format openwop",
+			"  waybill runs watch @last --stay\n" +
+			"  waybill runs watch --until blocked && waybill runs show\n  waybill runs watch --all --format openwop",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if w.until != "" && w.stay {
@@ -96,7 +97,8 @@ func (w watched) isReached(run id.Run, status runs.Status, over bool) (bool, err
 	case status == w.until, w.until == runs.CompleteStatus && status == runs.CompleteWithGaps:
 		return true, nil
 	case over:
-		return false, fault.New(fault.RunClosed, "run %s has ended and is %s: it will not be %s", run, render.Status(status), w.until).
+		return false, fault.New(fault.RunClosed, "run %s has ended and is %s: it will not be %s", run,
+			render.Status(status), w.until).
 			Suggest("Show it with %s.", fault.Command{"runs", "show", run.String()})
 	}
 	return false, nil
