@@ -169,7 +169,7 @@ func parse(args []string) error {
 func TestOverviewFitsATerminal(t *testing.T) {
 	t.Parallel()
 	var out, errOut bytes.Buffer
-	if status := run(nil, strings.NewReader(""), &out, &errOut, nil); status != 0 || errOut.Len() > 0 {
+	if status := run([]string{}, strings.NewReader(""), &out, &errOut, nil); status != 0 || errOut.Len() > 0 {
 		t.Fatalf("exit status %d, %s", status, &errOut)
 	}
 	text := out.String()
