@@ -79,8 +79,8 @@ func (c listCall) check(t *testing.T, doc []byte, env []string) int {
 	if err := validDocument(errOut.Bytes()); err != nil {
 		t.Errorf("%v --jsonl: %v", c.args, err)
 	}
-	none, said, err := c.listIn(errOut.Bytes())
-	if err != nil || len(none) > 0 || !maps.Equal(said, rest) {
+	none, beside, err := c.listIn(errOut.Bytes())
+	if err != nil || len(none) > 0 || !maps.Equal(beside, rest) {
 		t.Errorf("%v --jsonl: %v: stderr has\n%sthe document is\n%s", c.args, err, &errOut, doc)
 	}
 	return len(items)
@@ -103,7 +103,7 @@ func TestLinesAreItems(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := []string{"HOME=" + dir, "WAYBILL_HOME=" + filepath.Join(dir, "home")}
-	call := func(args ...string) (lines []string, said string, status int) {
+	call := func(args ...string) (lines []string, beside string, status int) {
 		var out, errOut bytes.Buffer
 		status = run(args, strings.NewReader(""), &out, &errOut, env)
 		if text := strings.TrimSuffix(out.String(), "\n"); text != "" {
@@ -111,18 +111,18 @@ func TestLinesAreItems(t *testing.T) {
 		}
 		return lines, errOut.String(), status
 	}
-	if lines, said, status := call("runs", "list", "--jsonl"); len(lines) != 0 || said != "" || status != 0 {
-		t.Errorf("an empty list: %q, %q, %d", lines, said, status)
+	if lines, beside, status := call("runs", "list", "--jsonl"); len(lines) != 0 || beside != "" || status != 0 {
+		t.Errorf("an empty list: %q, %q, %d", lines, beside, status)
 	}
 	for range 3 {
 		call("start", "wr.demo", "--title", "A \u202e\x1b[31mtitle\u2028", "--json")
 	}
 	var items []string
 	for args := []string{"runs", "list", "--jsonl", "--limit", "2"}; args != nil; {
-		lines, said, status := call(args...)
+		lines, beside, status := call(args...)
 		var rest struct{ Data struct{ NextCursor string } }
-		if err := json.Unmarshal([]byte(said), &rest); said != "" && (err != nil || validDocument([]byte(said)) != nil) || status != 0 {
-			t.Fatalf("%q: exit status %d, %q, %q", args, status, said, lines)
+		if err := json.Unmarshal([]byte(beside), &rest); beside != "" && (err != nil || validDocument([]byte(beside)) != nil) || status != 0 {
+			t.Fatalf("%q: exit status %d, %q, %q", args, status, beside, lines)
 		}
 		items = append(items, lines...)
 		args = nil
@@ -139,9 +139,9 @@ func TestLinesAreItems(t *testing.T) {
 		`cannot be combined`:     {"runs", "list", "--jsonl", "--json"},
 		`has no flag --jsonl`:    {"verify", "--jsonl"},
 	} {
-		lines, said, status := call(args...)
-		if len(lines) != 1 || !strings.Contains(lines[0], want) || !strings.Contains(lines[0], `"kind":"error"`) || said != "" || status == 0 {
-			t.Errorf("%q: exit status %d, %q, %q", args, status, lines, said)
+		lines, beside, status := call(args...)
+		if len(lines) != 1 || !strings.Contains(lines[0], want) || !strings.Contains(lines[0], `"kind":"error"`) || beside != "" || status == 0 {
+			t.Errorf("%q: exit status %d, %q, %q", args, status, lines, beside)
 		}
 	}
 	manifests, err := filepath.Glob(filepath.Join(dir, "home/local/sessions/*/manifest.jsonl"))
@@ -151,9 +151,9 @@ func TestLinesAreItems(t *testing.T) {
 	if err := os.WriteFile(manifests[0], []byte("{\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lines, said, status := call("runs", "list", "--jsonl")
+	lines, beside, status := call("runs", "list", "--jsonl")
 	session := filepath.Base(filepath.Dir(manifests[0]))
-	if status != 0 || len(lines) != 2 || !strings.Contains(said, session) || validDocument([]byte(said)) != nil {
-		t.Errorf("a damaged session: exit status %d, %q, %q", status, lines, said)
+	if status != 0 || len(lines) != 2 || !strings.Contains(beside, session) || validDocument([]byte(beside)) != nil {
+		t.Errorf("a damaged session: exit status %d, %q, %q", status, lines, beside)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
@@ -139,7 +140,7 @@ func TestUnattendedImports(t *testing.T) {
 	}
 	all := int64(len(w.events()))
 	for came, want := range map[imported.Span]int{{}: 1, {Events: all - 1}: 1, {Events: all}: 0, {From: all - 1, Events: all}: 0} {
-		v := views.New(w.g.Reader, w.g.Store,
+		v := unattended.New(w.g.Reader, w.g.Store,
 			views.Here{Imported: func(context.Context, manifest.Log) (imported.Span, error) { return came, nil }})
 		if list, _, err := v.Unattended(t.Context()); err != nil || len(list) != want {
 			t.Errorf("%+v of %d events imported: %+v, %v", came, all, list, err)

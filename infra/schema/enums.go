@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
@@ -212,7 +213,7 @@ func engineEnums() []enum {
 			notice.Complete),
 		enumOf(lists.Parts()...),
 		enumOf(lists.ByStatus, lists.ByWorkflow, lists.ByTitle, lists.ByBranch, lists.ByLabel, lists.ByText, lists.BySince),
-		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
+		enumOf(unattended.DueComplete, unattended.DueWaiting, unattended.DueFailed, unattended.DueBusy, unattended.DueSkipped),
 		enumOf(host.Completed, host.Failed),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
 		enumOf(diff.OfStep, diff.OfOutcome, diff.OfOutputs, diff.OfContext),

@@ -33,7 +33,7 @@ func NewVersion(a *cli.App) *cobra.Command {
 // PrintVersion prints the answer of the command "version", and of the flag --version of the program.
 func PrintVersion(a *cli.App) error {
 	// The commit is only in the document, since the text is for people.
-	b := document.Build{Version: a.Version, Commit: cli.Commit(), Go: runtime.Version(), OS: runtime.GOOS,
+	b := document.Build{Version: a.Version, Commit: document.Commit(), Go: runtime.Version(), OS: runtime.GOOS,
 		Arch: runtime.GOARCH}
 	return a.Answer("version", b, func(p *page.Page) {
 		p.Line("waybill %s (%s, %s/%s)", b.Version, b.Go, b.OS, b.Arch)

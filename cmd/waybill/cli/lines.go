@@ -9,7 +9,6 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
@@ -53,33 +52,33 @@ func beginLines(a *App, cmd *cobra.Command) error {
 // data, of which further members of the document may follow.
 func (a *App) writeLines(kind string, data []byte) error {
 	var items, rest bytes.Buffer
-	err := eachMember(data, func(name string, value json.RawMessage) error {
+	err := stream.Members(data, func(name string, value json.RawMessage) error {
 		if name != a.list {
-			writeMember(&rest, name, value)
+			stream.WriteMember(&rest, name, value)
 			return nil
 		}
-		writeMember(&rest, name, []byte("[]"))
-		return eachItem(value, func(item json.RawMessage) error {
+		stream.WriteMember(&rest, name, []byte("[]"))
+		return stream.Items(value, func(item json.RawMessage) error {
 			items.Write(item)
 			items.WriteByte('\n')
 			return nil
 		})
 	})
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+		return stream.EncodingFault(err)
 	}
 	if err := a.WriteJSON(items.Bytes()); err != nil {
 		return err
 	}
-	a.reportRest(kind, append(append(rest.Bytes(), '}'), afterValue(data)...))
+	a.reportRest(kind, append(append(rest.Bytes(), '}'), stream.AfterValue(data)...))
 	return nil
 }
 
 // reportRest prints a document without the items of its list on stderr, if it says more than the items: that there are
 // further pages, warnings, sessions that cannot be read, or a log that is damaged. Stdout has items only.
 func (a *App) reportRest(kind string, data []byte) {
-	says := len(afterValue(data)) > 0
-	_ = eachMember(data, func(name string, value json.RawMessage) error { // it was encoded here
+	says := len(stream.AfterValue(data)) > 0
+	_ = stream.Members(data, func(name string, value json.RawMessage) error { // it was encoded here
 		switch text := string(value); name {
 		case "health":
 			says = says || text != `"`+string(manifest.Healthy)+`"`
@@ -100,57 +99,6 @@ func (a *App) reportRest(kind string, data []byte) {
 	_, _ = a.Err.Write(invisible.EscapeJSON(b.Bytes())) // as a note: if it cannot be written, it is lost
 }
 
-// eachMember passes the members of a JSON object in order, with the bytes of their values.
-func eachMember(object []byte, each func(name string, value json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(object))
-	_, err := d.Token()
-	for err == nil && d.More() {
-		var name json.Token
-		var value json.RawMessage
-		if name, err = d.Token(); err == nil {
-			err = d.Decode(&value)
-		}
-		if err == nil {
-			text, _ := name.(string)
-			err = each(text, value)
-		}
-	}
-	return err
-}
-
-// eachItem passes the items of a JSON list in order.
-func eachItem(list []byte, each func(json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(list))
-	_, err := d.Token()
-	for err == nil && d.More() {
-		var item json.RawMessage
-		if err = d.Decode(&item); err == nil {
-			err = each(item)
-		}
-	}
-	return err
-}
-
-// afterValue returns what follows a JSON value.
-func afterValue(text []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(text))
-	var value json.RawMessage
-	if d.Decode(&value) != nil {
-		return nil
-	}
-	return text[d.InputOffset():]
-}
-
-// writeMember appends a member to an object that is being written.
-func writeMember(b *bytes.Buffer, name string, value []byte) {
-	between := ","
-	if b.Len() == 0 {
-		between = "{"
-	}
-	b.WriteString(between + `"` + name + `":`)
-	b.Write(value)
-}
-
 // PrintsLines reports that the items of a list are printed on lines of their own.
 func (a *App) PrintsLines() bool { return a.list != "" }
 
@@ -163,7 +111,7 @@ func StreamLines(a *App, kind string, each func(add func(item any) error) (rest 
 		if !encoded {
 			var err error
 			if line, err = canon.Marshal(item); err != nil {
-				return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+				return stream.EncodingFault(err)
 			}
 		}
 		return out.Add(line, []byte{'\n'})
@@ -176,7 +124,7 @@ func StreamLines(a *App, kind string, each func(add func(item any) error) (rest 
 	}
 	data, err := canon.Marshal(rest)
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+		return stream.EncodingFault(err)
 	}
 	a.reportRest(kind, data)
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/invisible"
@@ -45,12 +46,12 @@ func AnswerBeside(a *App, kind string, data any, more []Beside, people func(*pag
 	}
 	raw, err := canon.Marshal(data)
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+		return stream.EncodingFault(err)
 	}
 	for _, m := range more {
 		value, err := canon.Marshal(m.Value)
 		if err != nil {
-			return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+			return stream.EncodingFault(err)
 		}
 		raw = append(append(raw, `,"`+m.Name+`":`...), value...)
 	}

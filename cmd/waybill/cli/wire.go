@@ -24,6 +24,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/trial"
+	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -45,6 +46,7 @@ import (
 type Store struct {
 	*engine.Engine
 	*views.Views
+	*unattended.Finder
 	*verify.Verifier
 	*verify.Auditor
 	*verify.Replayer
@@ -189,8 +191,8 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 	announced := announcing{guardcache.Announce(store, hooks), appended}
 	e := engine.New(announced)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
-	v := views.New(e.Reader, store, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
-		HandedOver: e.Ledger().IsHandedOver})
+	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
+	v := views.New(e.Reader, store, here)
 	kept := index.New(sessiontimes.New(dir), store)
 	listed := lists.New(e.Reader, store, v)
 	listed.KeepIn(kept, store)
@@ -204,7 +206,7 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 	verifier := verify.New(e.Reader, store, audit)
 	maintained := upkeep.New(e, announced, verifier)
 	maintained.Index = kept
-	return &Store{Engine: e, Views: v, Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
+	return &Store{Engine: e, Views: v, Finder: unattended.New(e.Reader, store, here), Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: maintained, Learning: learned, Offers: offers,
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -33,7 +34,7 @@ type diagnosis struct {
 // binary records the version and platform of the program.
 func (d *diagnosis) binary() {
 	d.f.Binary = doctor.Binary{Version: d.a.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Commit: cli.Commit()}
+		Commit: document.Commit()}
 }
 
 // storeDirectory records the directory of the store and the flag or variable that

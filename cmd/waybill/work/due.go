@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/perform"
@@ -86,7 +87,7 @@ func due(ctx context.Context, a *cli.App, o *cli.Store, run bool) (document.Due,
 func continueDue(ctx context.Context, a *cli.App, o *cli.Store, item *document.DueItem) error {
 	if item.Imported {
 		// A bundle must not start commands here; a person who continues the run takes it over.
-		item.Outcome = views.DueSkipped
+		item.Outcome = unattended.DueSkipped
 		item.Error = &document.DueFault{Code: fault.RunWaiting, Message: "the run was imported, and no person has continued it here",
 			Suggestion: "Continue it with " + continueLine(a, item.RunID).Line() + " at a terminal."}
 		return nil
@@ -111,22 +112,22 @@ func continueDue(ctx context.Context, a *cli.App, o *cli.Store, item *document.D
 }
 
 // outcomeOf returns how far a run got. The error states why it stopped.
-func outcomeOf(report perform.Report, err error) views.DueOutcome {
+func outcomeOf(report perform.Report, err error) unattended.DueOutcome {
 	switch f := fault.CodeOf(err); {
 	case errors.Is(err, perform.ErrMoved), f == fault.RunBusy, f == fault.RunClosed, err == nil && report.Already:
-		return views.DueBusy
+		return unattended.DueBusy
 	case err == nil && report.Last.Status != runs.Failed:
-		return views.DueComplete
+		return unattended.DueComplete
 	case fault.ExitOf(err) == fault.ExitWaiting:
-		return views.DueWaiting
+		return unattended.DueWaiting
 	}
-	return views.DueFailed
+	return unattended.DueFailed
 }
 
 // dueStatus returns the exit status: 1 if a run failed, else 0.
 func dueStatus(doc document.Due) int {
 	for _, item := range doc.Items {
-		if item.Outcome == views.DueFailed {
+		if item.Outcome == unattended.DueFailed {
 			return fault.ExitFailed
 		}
 	}
@@ -167,11 +168,11 @@ func showOutcome(p *page.Page, r document.DueItem) {
 	switch r.Outcome {
 	case "":
 		return
-	case views.DueComplete:
+	case unattended.DueComplete:
 		p.Line("%s %s", p.Good("✓"), lead+"is complete")
-	case views.DueBusy:
+	case unattended.DueBusy:
 		p.Line("%s %s", p.Dim("·"), lead+"is performed, or was continued, by another process")
-	case views.DueFailed:
+	case unattended.DueFailed:
 		p.Text(p.Bad("✗")+" ", lead+page.OneLine(r.Error.Message))
 	default:
 		p.Text(p.Warn("!")+" ", lead+page.OneLine(r.Error.Message))

@@ -94,6 +94,11 @@ type Object struct {
 	Hints map[string]Hint
 }
 
+// Has reports a key of Fields.
+func (o Object) Has(key string) bool {
+	return slices.ContainsFunc(o.Fields, func(f Field) bool { return f.Name == key })
+}
+
 // Hint is what an author meant by a key that the object does not have.
 type Hint struct {
 	// Key is the key of the object that takes the same value, "" if none does. The value is then

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"slices"
-
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
@@ -61,9 +59,7 @@ var workflowShape = object{What: "a workflow", Hints: keyhints.Workflow, Fields:
 }}
 
 // IsWorkflowKey reports a key of a workflow file.
-func IsWorkflowKey(key string) bool {
-	return slices.ContainsFunc(workflowShape.Fields, func(f field) bool { return f.Name == key })
-}
+func IsWorkflowKey(key string) bool { return workflowShape.Has(key) }
 
 // extensionPointShape is a slot that a project can bind to its own routine. The default
 // applies where the project binds nothing.

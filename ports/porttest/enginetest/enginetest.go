@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -47,6 +48,7 @@ type Store interface {
 type Engine struct {
 	*engine.Engine
 	*views.Views
+	*unattended.Finder
 	*lists.Lists
 	*verify.Verifier
 	*verify.Auditor
@@ -65,11 +67,11 @@ type Engine struct {
 // Over returns the parts of the engine over a store.
 func Over(s Store) *Engine {
 	e := engine.New(s)
-	v := views.New(e.Reader, s, views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt,
-		HandedOver: e.Ledger().IsHandedOver})
+	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
+	v := views.New(e.Reader, s, here)
 	audit := verify.NewAuditor(e.Ledger(), s)
 	verifier := verify.New(e.Reader, s, audit)
-	return &Engine{Engine: e, Views: v, Lists: lists.New(e.Reader, s, v), Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
+	return &Engine{Engine: e, Views: v, Finder: unattended.New(e.Reader, s, here), Lists: lists.New(e.Reader, s, v), Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
 		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Store: s}
 }

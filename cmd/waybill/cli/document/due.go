@@ -1,6 +1,7 @@
 package document
 
 import (
+	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 )
@@ -19,8 +20,8 @@ type Due struct {
 
 // DueItem is one run whose wait is over. The members after those of the run are set by --run.
 type DueItem struct {
-	views.DueRun
-	Outcome views.DueOutcome `json:"outcome,omitzero"`
+	unattended.DueRun
+	Outcome unattended.DueOutcome `json:"outcome,omitzero"`
 	// Performed is the number of steps that were acknowledged.
 	Performed int `json:"performed,omitzero"`
 	// Error is the reason why the run did not get to its end.

@@ -48,8 +48,8 @@ func Start(ctx context.Context, a *cli.App, what string, atOnce bool) *Work {
 	w.Context, w.cancel = context.WithCancel(ctx)
 	w.line = func(width int) string {
 		text := fmt.Sprintf("%s %d s", what, int(time.Since(w.began).Seconds()))
-		if said := w.text.Load(); said != nil {
-			text = what + " " + *said
+		if counted := w.text.Load(); counted != nil {
+			text = what + " " + *counted
 		}
 		return page.Cut(text, width)
 	}
@@ -87,7 +87,7 @@ func (w *Work) Asking(ask func() error) error {
 	return ask()
 }
 
-// End removes the line. It returns err, and INTERRUPTED with a sentence on what was done and a command to go on if the work
+// End removes the line. It returns err, and INTERRUPTED with a sentence on what was done and the command that continues if the work
 // was ended by a signal.
 func (w *Work) End(err error, done string, next fault.Command) error {
 	w.pause()

@@ -77,7 +77,7 @@ func TestLineOfALongWork(t *testing.T) {
 	}
 }
 
-// TestCtrlCEndsAWork: the first signal ends the context, and the error says what was done and how to go on; other errors stay.
+// TestCtrlCEndsAWork: the first signal ends the context, and the error says what was done and how to continue; other errors stay.
 func TestCtrlCEndsAWork(t *testing.T) {
 	a := &cli.App{Process: cli.Process{Err: io.Discard}}
 	w := Start(context.Background(), a, "Working", false)
@@ -87,7 +87,7 @@ func TestCtrlCEndsAWork(t *testing.T) {
 	select {
 	case <-w.Done():
 	case <-time.After(10 * time.Second):
-		t.Fatal("the work goes on")
+		t.Fatal("the work continues")
 	}
 	f := fault.Of(w.End(w.Err(), "one of two is done", fault.Command{"gc", "--apply"}))
 	if f.Code != fault.Interrupted || f.Message != "interrupted; one of two is done" ||

@@ -86,7 +86,7 @@ type Encoded []byte
 func (s *Stream) Document(kind string, data any, lists ...List) error {
 	rest, err := canon.Marshal(data)
 	if err != nil {
-		return encodingFault(err)
+		return EncodingFault(err)
 	}
 	if err := s.Add([]byte(`{"v":1,"kind":"` + kind + `","data":`)); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *Stream) items() func(item any) error {
 		if !ok {
 			var err error
 			if raw, err = canon.Marshal(item); err != nil {
-				return encodingFault(err)
+				return EncodingFault(err)
 			}
 		}
 		if len(raw) == 0 {
@@ -128,7 +128,7 @@ func (s *Stream) items() func(item any) error {
 	}
 }
 
-// encodingFault is the error for data that cannot be encoded.
-func encodingFault(err error) error {
+// EncodingFault is the error for data that cannot be encoded.
+func EncodingFault(err error) error {
 	return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 }

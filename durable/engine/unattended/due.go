@@ -1,4 +1,4 @@
-package views
+package unattended
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -42,18 +43,18 @@ type DueList struct {
 	Ahead    int   `json:"ahead"`
 	NextAtMs int64 `json:"nextAtMs,omitzero"`
 	// Unreadable are the sessions that could not be read, and may wait.
-	Unreadable []Unreadable `json:"unreadable"`
+	Unreadable []views.Unreadable `json:"unreadable"`
 }
 
 // Due lists the runs whose wait is over at a moment. Runs of damaged sessions, of another program and
-// of a newer version are left out: no step of them can be performed. The errors are those of Runs.
-func (o *Views) Due(ctx context.Context, nowMs int64) (DueList, error) {
+// of a newer version are left out: no step of them can be performed. The errors are those of a list of runs.
+func (o *Finder) Due(ctx context.Context, nowMs int64) (DueList, error) {
 	return session.Whole(o.store, func() (DueList, error) { return o.due(ctx, nowMs) })
 }
 
 // due is Due, with unreadable sessions where no file descriptor was left.
-func (o *Views) due(ctx context.Context, nowMs int64) (DueList, error) {
-	out := DueList{Items: []DueRun{}, Unreadable: []Unreadable{}}
+func (o *Finder) due(ctx context.Context, nowMs int64) (DueList, error) {
+	out := DueList{Items: []DueRun{}, Unreadable: []views.Unreadable{}}
 	all, err := o.store.Sessions(ctx)
 	if err != nil {
 		return out, err
@@ -64,7 +65,7 @@ func (o *Views) due(ctx context.Context, nowMs int64) (DueList, error) {
 			err = o.dueOf(ctx, s, fold, nowMs, &out)
 		}
 		if err != nil {
-			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: cmp.Or(v.Health, manifest.CorruptHead),
+			out.Unreadable = append(out.Unreadable, views.Unreadable{SessionID: s, Health: cmp.Or(v.Health, manifest.CorruptHead),
 				Message: fault.Of(err).Message})
 		}
 	}
@@ -75,7 +76,7 @@ func (o *Views) due(ctx context.Context, nowMs int64) (DueList, error) {
 }
 
 // dueOf adds the runs of a session.
-func (o *Views) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs int64, out *DueList) error {
+func (o *Finder) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs int64, out *DueList) error {
 	for _, runID := range fold.Order {
 		r := fold.Runs[runID]
 		row, ok, err := o.waitOf(ctx, r)
@@ -93,8 +94,8 @@ func (o *Views) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs 
 			continue
 		}
 		row.RunID, row.SessionID, row.WorkflowID = runID, s, r.Started.WorkflowID
-		if o.Imported != nil {
-			foreign, err := o.importedOf(ctx, s)
+		if o.here.Imported != nil {
+			foreign, err := o.here.Imported(ctx, manifest.SessionEvents(s))
 			if err != nil {
 				return err
 			}
@@ -107,7 +108,7 @@ func (o *Views) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs 
 
 // waitOf returns the wait at the preferred tip of a run, or the one behind which its command was not
 // tried yet. ok is false without one.
-func (o *Views) waitOf(ctx context.Context, r *runs.Run) (row DueRun, ok bool, err error) {
+func (o *Finder) waitOf(ctx context.Context, r *runs.Run) (row DueRun, ok bool, err error) {
 	tip := r.Node(r.Tip)
 	if tip == nil || r.Closed != nil || r.CancelRequested != nil {
 		return row, false, nil
@@ -135,7 +136,7 @@ func (o *Views) waitOf(ctx context.Context, r *runs.Run) (row DueRun, ok bool, e
 
 // waitBefore returns the nearest wait before a node, if only commands are between, and the moment
 // until which it waited; "" without one.
-func (o *Views) waitBefore(ctx context.Context, w compile.Compiled, r *runs.Run, n *runs.Node) (string, int64, error) {
+func (o *Finder) waitBefore(ctx context.Context, w compile.Compiled, r *runs.Run, n *runs.Node) (string, int64, error) {
 	for range limits.DueStepsMax {
 		if n = r.Before(n); n == nil {
 			break

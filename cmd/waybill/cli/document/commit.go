@@ -1,4 +1,4 @@
-package cli
+package document
 
 import (
 	"runtime/debug"

@@ -1,4 +1,8 @@
-package views
+// Package unattended finds the runs that a program continues without a person or an agent: those whose wait is over,
+// and those whose pending step only a command or the host performs. It appends nothing.
+//
+// Start reading at Finder.Unattended and Finder.Due.
+package unattended
 
 import (
 	"cmp"
@@ -7,6 +11,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -14,6 +19,16 @@ import (
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
+
+// Finder finds runs of one store. It is safe for concurrent use.
+type Finder struct {
+	r     *session.Reader
+	store views.Source
+	here  views.Here
+}
+
+// New returns a finder in what r reads, which is s.
+func New(r *session.Reader, s views.Source, here views.Here) *Finder { return &Finder{r, s, here} }
 
 // UnattendedRun is an open run whose pending step needs neither a person nor an agent
 // (docs/design.md#host-steps).
@@ -31,8 +46,8 @@ type UnattendedRun struct {
 // performed, was approved, or failed; or the end of the run is requested. A command that was tried and
 // refused is left to a person. Imported runs that no person has continued here, runs of damaged sessions
 // and of other programs and versions are left out. The sessions that could not be read follow. The errors are
-// those of Runs.
-func (o *Views) Unattended(ctx context.Context) (list []UnattendedRun, unreadable []Unreadable, err error) {
+// those of a list of runs.
+func (o *Finder) Unattended(ctx context.Context) (list []UnattendedRun, unreadable []views.Unreadable, err error) {
 	_, err = session.Whole(o.store, func() (struct{}, error) {
 		list, unreadable, err = o.unattended(ctx)
 		return struct{}{}, err
@@ -41,7 +56,7 @@ func (o *Views) Unattended(ctx context.Context) (list []UnattendedRun, unreadabl
 }
 
 // unattended is Unattended, with unreadable sessions where no file descriptor was left.
-func (o *Views) unattended(ctx context.Context) (list []UnattendedRun, unreadable []Unreadable, err error) {
+func (o *Finder) unattended(ctx context.Context) (list []UnattendedRun, unreadable []views.Unreadable, err error) {
 	all, err := o.store.Sessions(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -55,7 +70,7 @@ func (o *Views) unattended(ctx context.Context) (list []UnattendedRun, unreadabl
 			err = o.unattendedOf(ctx, s, fold, &list)
 		}
 		if err != nil {
-			unreadable = append(unreadable, Unreadable{SessionID: s, Health: cmp.Or(v.Health, manifest.CorruptHead),
+			unreadable = append(unreadable, views.Unreadable{SessionID: s, Health: cmp.Or(v.Health, manifest.CorruptHead),
 				Message: fault.Of(err).Message})
 		}
 	}
@@ -63,7 +78,7 @@ func (o *Views) unattended(ctx context.Context) (list []UnattendedRun, unreadabl
 }
 
 // unattendedOf adds the runs of a session.
-func (o *Views) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold, list *[]UnattendedRun) error {
+func (o *Finder) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold, list *[]UnattendedRun) error {
 	for _, runID := range fold.Order {
 		r := fold.Runs[runID]
 		tip := r.Node(r.Tip)
@@ -78,8 +93,8 @@ func (o *Views) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold,
 		case err != nil:
 			return err
 		}
-		if o.Imported != nil {
-			foreign, err := o.importedOf(ctx, s)
+		if o.here.Imported != nil {
+			foreign, err := o.here.Imported(ctx, manifest.SessionEvents(s))
 			if err != nil {
 				return err
 			}
@@ -94,7 +109,7 @@ func (o *Views) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold,
 }
 
 // unattendedAt reports whether the run of a place is to be continued there.
-func (o *Views) unattendedAt(ctx context.Context, p session.Resolved) (row UnattendedRun, ok bool, err error) {
+func (o *Finder) unattendedAt(ctx context.Context, p session.Resolved) (row UnattendedRun, ok bool, err error) {
 	if p.Run.CancelRequested != nil {
 		return row, true, nil
 	}
@@ -133,15 +148,15 @@ func (o *Views) unattendedAt(ctx context.Context, p session.Resolved) (row Unatt
 
 // resumesHost reports whether a host step whose result is recorded is to be continued: it failed, so that
 // the run has to be ended, or its result is approved.
-func (o *Views) resumesHost(ctx context.Context, p session.Resolved) (bool, error) {
+func (o *Finder) resumesHost(ctx context.Context, p session.Resolved) (bool, error) {
 	failed, err := o.r.HostError(ctx, p.Node)
 	if err != nil || failed != nil {
 		return failed != nil, err
 	}
-	if o.Approval == nil {
+	if o.here.Approval == nil {
 		return false, nil
 	}
-	needs, err := o.Approval(ctx, p)
+	needs, err := o.here.Approval(ctx, p)
 	return needs != nil && needs.Given >= needs.Needed, err
 }
 
@@ -154,7 +169,7 @@ type UnattendedState struct {
 
 // UnattendedRun reports whether one run is to be continued by a server, as Unattended lists it. Errors: RUN_NOT_FOUND for a
 // session without the run, SESSION_UNHEALTHY.
-func (o *Views) UnattendedRun(ctx context.Context, s id.Session, run id.Run) (out UnattendedState, err error) {
+func (o *Finder) UnattendedRun(ctx context.Context, s id.Session, run id.Run) (out UnattendedState, err error) {
 	fold, v, err := o.r.ReadWindowed(ctx, s)
 	if err != nil {
 		return out, err
