@@ -94,17 +94,18 @@ type Object struct {
 	Hints map[string]Hint
 }
 
-// Has reports a key of Fields.
-func (o Object) Has(key string) bool {
-	return slices.ContainsFunc(o.Fields, func(f Field) bool { return f.Name == key })
-}
-
 // Hint is what an author meant by a key that the object does not have.
 type Hint struct {
 	// Key is the key of the object that takes the same value, "" if none does. The value is then
 	// checked under that name, so that a wrong name does not hide what is wrong below it.
 	Key string
 	Fix string // what to type instead; "": the key of that name
+}
+
+// Knows reports a key of the object, or one that means another.
+func (s Object) Knows(key string) bool {
+	_, means := s.Hints[hintName.Replace(strings.ToLower(key))]
+	return means || slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Name == key })
 }
 
 // Meant returns a Hint for another name of a key that takes the same value.

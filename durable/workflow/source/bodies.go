@@ -9,9 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// namedBodies holds the steps of the main sequence that loops name as their body. A
-// named step leaves the main sequence and belongs to the loop
-// (docs/design.md#loops).
+// namedBodies holds the steps of the main sequence that loops name as their body. A named step leaves the main
+// sequence and belongs to the loop (docs/design.md#loops).
 type namedBodies struct {
 	// loopOf maps the JSON pointer of a named step to the loop that names it.
 	loopOf map[string]problem.SourceValue
@@ -111,10 +110,9 @@ func encloses(within map[string]string, around, target string) bool {
 	return true
 }
 
-// eachLoop calls visit for the loops of a list and those nested in written-out bodies,
-// outer loops first. around is the step of the main sequence that contains the loop,
-// which may be the loop itself; callers pass the zero Place. Named bodies are not
-// followed: the caller resolves them.
+// eachLoop calls visit for the loops of a list and those nested in written-out bodies, outer loops first. around is
+// the step of the main sequence that contains the loop, which may be the loop itself; callers pass the zero Place.
+// Named bodies are not followed: the caller resolves them.
 func eachLoop(steps, around problem.SourceValue, visit func(loop, around problem.SourceValue)) {
 	for _, at := range steps.Items() {
 		outer := around

@@ -29,10 +29,9 @@ func NewIDProblem(kind SourceKind, id string) string {
 	return ""
 }
 
-// Copy returns the workflow file with another id. All other bytes are preserved where the
-// id can be replaced in the text, which Copy verifies by parsing the result; otherwise the
-// copy is JSON with two spaces of indentation. It fails on a file that cannot be parsed or
-// is not an object. It does not check newID; see NewIDProblem.
+// Copy returns the workflow file with another id. All other bytes are preserved where the id can be replaced in the
+// text, which Copy verifies by parsing the result; otherwise the copy is JSON with two spaces of indentation. It
+// fails on a file that cannot be parsed or is not an object. It does not check newID; see NewIDProblem.
 func Copy(source []byte, newID string) ([]byte, error) {
 	if len(source) > limits.SourceBytesMax {
 		return nil, fmt.Errorf("it has %d bytes, at most %d are accepted", len(source), limits.SourceBytesMax)

@@ -58,8 +58,8 @@ var workflowShape = object{What: "a workflow", Hints: keyhints.Workflow, Fields:
 	may("validatedAgainstSpecVersion", amount{Min: 1, Whole: true}),
 }}
 
-// IsWorkflowKey reports a key of a workflow file.
-func IsWorkflowKey(key string) bool { return workflowShape.Has(key) }
+// IsWorkflowKey reports a key of a workflow file, or one that means another.
+func IsWorkflowKey(key string) bool { return workflowShape.Knows(key) }
 
 // extensionPointShape is a slot that a project can bind to its own routine. The default
 // applies where the project binds nothing.
