@@ -140,7 +140,7 @@ func TestIndexedLists(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector needs no histories: one goroutine lists")
 	}
-	histories(t, "6")
+	histories(t, "4")
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newFixture(t)
 		foreign := newFixture(t) // another store, with an index of its own
