@@ -223,7 +223,7 @@ func (s *injected) views(inject string) [][]string {
 		{"runs", "list", "--jsonl"}, {"runs", "events", "--jsonl"}, {"inbox", "--jsonl"}, {"annotations", "list", "@last", "--jsonl"},
 		{"proposals", "list", "--jsonl"}, {"workflows", "list", "--jsonl"}, {"audit", "list", "--jsonl"}, {"sessions", "list", "--jsonl"},
 		{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
-		{"runs", "graph", "--mermaid"}, append([]string{"runs", "diff"}, s.twoRuns()...), {"runs", "diff", "@last", line}, {"resume"}, {"resume", "zz" + line}, {"runs", "search", "N"}, {"runs", "search", line}, {"replay"},
+		{"runs", "graph", "--mermaid"}, append([]string{"runs", "diff"}, s.twoRuns()...), {"runs", "diff", "@last", line}, {"resume"}, {"resume", "zz" + line}, {"runs", "search", "kind"}, {"runs", "search", "other"}, {"runs", "search", line}, {"replay"},
 		{"continue", "--run", "@last"}, {"approve"}, {"run", "--run", "@last"},
 		{"annotations", "list"}, {"annotations", "list", "--history"}, {"annotations", "summary"},
 		{"proposals", "list"}, {"proposals", "get", proposal}, {"proposals", "get", proposal, "--history"},
