@@ -24,8 +24,8 @@ func searchMemory() (undo func()) {
 	return func() { debug.SetGCPercent(percent) }
 }
 
-// LimitHeap sets the soft memory limit of LimitMemory alone: for a command that seldom reads a whole store, and must
-// be fast when it does not. The returned function restores the earlier limit.
+// LimitHeap sets the soft memory limit of LimitMemory alone: for a command that reads one session or lists many, and must
+// be fast where they are short. The returned function restores the earlier limit.
 func LimitHeap() (undo func()) {
 	limit := debug.SetMemoryLimit(memoryLimitBytes)
 	return func() { debug.SetMemoryLimit(limit) }

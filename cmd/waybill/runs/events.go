@@ -60,7 +60,7 @@ func noteHealth(a *cli.App, h manifest.Health) {
 // printEvents prints the events of a run as they are stored, byte for byte, so that readers can check digests. They
 // are printed while the log is read.
 func printEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
-	defer cli.LimitMemory()()
+	defer cli.LimitHeap()()
 	if a.Flags.JSON {
 		return documentEvents(ctx, a, o, ref)
 	}

@@ -29,7 +29,7 @@ engine, such as evaluated conditions.`,
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
-				defer cli.LimitMemory()()
+				defer cli.LimitHeap()()
 				t, err := views.NewTimeline(ctx, o.Views, cli.RunArg(args))
 				if err != nil {
 					return err
