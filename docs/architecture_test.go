@@ -60,7 +60,7 @@ var layers = []layer{
 		"projections/proposals", "projections/wire"}},
 	{"ports", []string{"ports"}},
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/openwoptest", "ports/porttest/sample"}},
-	{"engine", []string{"durable/engine/sealed", "durable/engine/origin"}},
+	{"engine", []string{"durable/engine/compact", "durable/engine/sealed", "durable/engine/origin"}},
 	{"engine", []string{"durable/engine/index"}},
 	{"engine", []string{"durable/engine/handed", "durable/engine/idempotency", "durable/engine/ledger", "durable/engine/session"}},
 	{"engine", []string{"durable/engine/startkey", "durable/engine/warning"}},

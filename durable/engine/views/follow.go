@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -148,14 +147,9 @@ func (f *Follower) mark(seg manifest.Segment) {
 // facts describes the events of a segment that are of the run or of none.
 func (f *Follower) facts(ctx context.Context, seg manifest.Segment) []Fact {
 	var events []event.Event
-	refs := map[id.Node]canon.Digest{}
 	for _, e := range seg.Events {
-		if !ofRun(e, f.Run) {
-			continue
-		}
-		events = append(events, e)
-		if p, ok := e.Data.(event.NodeCreated); ok {
-			refs[e.Scope.NodeID] = p.SnapshotRef
+		if ofRun(e, f.Run) {
+			events = append(events, e)
 		}
 	}
 	obs, run := &observer{v: f.v}, f.fold.Runs[f.Run]
@@ -163,7 +157,7 @@ func (f *Follower) facts(ctx context.Context, seg manifest.Segment) []Fact {
 	if run != nil {
 		w, _ = obs.workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
 	}
-	moments := runs.Timeline(events, stepInfo(ctx, obs, w, run, refs))
+	moments := runs.Timeline(events, stepInfo(ctx, obs, w, run, events))
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		f.branches.Mark(&moments[i], events[i])

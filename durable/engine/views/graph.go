@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 
+	"github.com/waybill/waybill/durable/engine/compact"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -66,15 +66,14 @@ type GraphEdge struct {
 // each node and edge, from which the rows of the document are made one at a time.
 type GraphReading struct {
 	head  Graph // without nodes and edges
-	nodes []nodeRecord
-	edges []edgeRecord
-	index map[rawNode]int32 // of nodes
+	nodes compact.List[nodeRecord]
+	edges compact.List[edgeRecord]
 	tip   rawNode
-	kinds words[event.NodeKind]
-	means words[event.EdgeKind]
-	cause words[event.CauseKind]
+	kinds compact.Words[event.NodeKind]
+	means compact.Words[event.EdgeKind]
+	cause compact.Words[event.CauseKind]
 	// texts are titles and step instance keys; those that few nodes have in common are not searched for.
-	texts words[string]
+	texts compact.Words[string]
 }
 
 // rawNode is the bytes of a node's id.
@@ -99,29 +98,7 @@ type nodeRecord struct {
 type edgeRecord struct {
 	from, to    rawNode
 	kind, cause int32 // in means and cause
-}
-
-// words numbers the texts of a list: most rows have one of few.
-type words[T ~string] struct {
-	list   []T
-	number map[T]int32
-}
-
-// of returns the number of a text. one is true for a text of one row only.
-func (w *words[T]) of(text T, one bool) int32 {
-	n, ok := w.number[text]
-	if ok {
-		return n
-	}
-	n = int32(len(w.list))
-	w.list = append(w.list, T(strings.Clone(string(text))))
-	if !one {
-		if w.number == nil {
-			w.number = map[T]int32{}
-		}
-		w.number[w.list[n]] = n
-	}
-	return n
+	known       bool  // to is a node of the run
 }
 
 // ReadGraph reads a run as its graph, in one pass over the log of its session. ref is a run id, a unique prefix
@@ -149,12 +126,17 @@ type graphPass struct {
 	obs      *observer
 	workflow *compile.View
 	g        *GraphReading
+	// index is where the nodes of the fold are in g.nodes. checked is the number of edges whose node was looked for, and
+	// unmet are those, by the node, that lead to one that the run did not have then.
+	index   map[rawNode]int
+	checked int
+	unmet   map[rawNode][]int
 }
 
 // read reads the log. errMissedNode: a window of nodesMax nodes does not suffice.
 func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	p.fold, p.obs, p.workflow = runs.NewFold(), &observer{v: p.v}, nil
-	p.g = &GraphReading{index: map[rawNode]int32{}}
+	p.g, p.index, p.checked, p.unmet = &GraphReading{}, map[rawNode]int{}, 0, map[rawNode][]int{}
 	v, err := session.Each(ctx, p.v.r, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		p.addEdges(seg)
 		_ = p.fold.Visit(seg, head) // always nil
@@ -165,6 +147,7 @@ func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 			return err
 		}
 		p.nodesMax = session.Reduce(p.fold, p.nodesMax)
+		p.forget()
 		return nil
 	})
 	if err == nil {
@@ -192,8 +175,8 @@ func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 func (p *graphPass) addEdges(seg manifest.Segment) {
 	for _, e := range seg.Events {
 		if edge, ok := e.Data.(event.EdgeCreated); ok && ofRun(e, p.found.Run) {
-			p.g.edges = append(p.g.edges, edgeRecord{edge.FromNodeID.Raw(), edge.ToNodeID.Raw(),
-				p.g.means.of(edge.EdgeKind, false), p.g.cause.of(edge.Cause.Kind, false)})
+			p.g.edges.Add(edgeRecord{edge.FromNodeID.Raw(), edge.ToNodeID.Raw(),
+				p.g.means.Of(edge.EdgeKind, false), p.g.cause.Of(edge.Cause.Kind, false), false})
 		}
 	}
 }
@@ -220,21 +203,44 @@ func (p *graphPass) record(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if i, known := p.g.index[row.node]; known {
-			p.g.nodes[i] = row
+		if i, known := p.index[row.node]; known {
+			*p.g.nodes.At(i) = row
 			continue
 		}
-		p.g.index[row.node] = int32(len(p.g.nodes))
-		p.g.nodes = append(p.g.nodes, row)
+		p.index[row.node] = p.g.nodes.Len()
+		p.g.nodes.Add(row)
+		for _, edge := range p.unmet[row.node] {
+			p.g.edges.At(edge).known = true
+		}
+	}
+	for ; p.checked < p.g.edges.Len(); p.checked++ {
+		edge := p.g.edges.At(p.checked)
+		if _, edge.known = p.index[edge.to]; !edge.known {
+			p.unmet[edge.to] = append(p.unmet[edge.to], p.checked)
+		}
 	}
 	return nil
+}
+
+// forget keeps in the index only the nodes of the fold: the others do not change any more, and an edge to one of them
+// would be a node that the fold missed.
+func (p *graphPass) forget() {
+	run := p.fold.Runs[p.found.Run]
+	if run == nil {
+		return
+	}
+	kept := make(map[rawNode]int, len(run.Order))
+	for _, nodeID := range run.Order {
+		kept[nodeID.Raw()] = p.index[nodeID.Raw()]
+	}
+	p.index = kept
 }
 
 // row returns the record of a node.
 func (p *graphPass) row(ctx context.Context, n *runs.Node) (nodeRecord, error) {
 	state, err := p.obs.snapshot(ctx, n.SnapshotRef)
 	row := nodeRecord{node: n.ID.Raw(), createdAtMs: n.CreatedAtMs, attempts: int32(len(n.Attempts)),
-		openGaps: int32(len(n.OpenGaps)), kind: p.g.kinds.of(n.Kind, false), complete: state.IsComplete(),
+		openGaps: int32(len(n.OpenGaps)), kind: p.g.kinds.Of(n.Kind, false), complete: state.IsComplete(),
 		leaf: n.IsLeaf()}
 	if n.Parent != nil {
 		row.parent = n.Parent.Raw()
@@ -246,7 +252,7 @@ func (p *graphPass) row(ctx context.Context, n *runs.Node) (nodeRecord, error) {
 	} else if !state.IsComplete() {
 		title = unreadableStep
 	}
-	row.title, row.key = p.g.texts.of(title, ownTitle), p.g.texts.of(key, ownKey)
+	row.title, row.key = p.g.texts.Of(title, ownTitle), p.g.texts.Of(key, ownKey)
 	return row, err
 }
 
@@ -255,9 +261,10 @@ func (g *GraphReading) Head() Graph { return g.head }
 
 // Nodes calls each for the nodes in the order of their creation.
 func (g *GraphReading) Nodes(each func(GraphNode) error) error {
-	for _, r := range g.nodes {
-		row := GraphNode{NodeID: nodeOf(r.node), NodeKind: g.kinds.list[r.kind], StepInstanceKey: g.texts.list[r.key],
-			Title: g.texts.list[r.title], Complete: r.complete, Tip: r.leaf, PreferredTip: r.node == g.tip,
+	for i := range g.nodes.Len() {
+		r := g.nodes.At(i)
+		row := GraphNode{NodeID: nodeOf(r.node), NodeKind: g.kinds.Text(r.kind), StepInstanceKey: g.texts.Text(r.key),
+			Title: g.texts.Text(r.title), Complete: r.complete, Tip: r.leaf, PreferredTip: r.node == g.tip,
 			Attempts: int(r.attempts), OpenGaps: int(r.openGaps), CreatedAtMs: r.createdAtMs}
 		if r.parent != (rawNode{}) {
 			parent := nodeOf(r.parent)
@@ -272,12 +279,13 @@ func (g *GraphReading) Nodes(each func(GraphNode) error) error {
 
 // Edges calls each for the edges in the order of the log.
 func (g *GraphReading) Edges(each func(GraphEdge) error) error {
-	for _, r := range g.edges {
-		if _, ok := g.index[r.to]; !ok {
+	for i := range g.edges.Len() {
+		r := g.edges.At(i)
+		if !r.known {
 			continue // no node of the run
 		}
-		if err := each(GraphEdge{nodeOf(r.from), nodeOf(r.to), g.means.list[r.kind],
-			g.cause.list[r.cause]}); err != nil {
+		if err := each(GraphEdge{nodeOf(r.from), nodeOf(r.to), g.means.Text(r.kind),
+			g.cause.Text(r.cause)}); err != nil {
 			return err
 		}
 	}

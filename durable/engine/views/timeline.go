@@ -151,13 +151,7 @@ func (d *telling) tell(ctx context.Context) error {
 		d.workflow, d.workflowErr = d.obs.workflow(ctx, run.Started.WorkflowHash)
 		d.workflowLoaded = true
 	}
-	refs := map[id.Node]canon.Digest{}
-	for _, e := range d.events {
-		if p, ok := e.Data.(event.NodeCreated); ok {
-			refs[e.Scope.NodeID] = p.SnapshotRef
-		}
-	}
-	moments := runs.Timeline(d.events, stepInfo(ctx, d.obs, d.workflow, run, refs))
+	moments := runs.Timeline(d.events, stepInfo(ctx, d.obs, d.workflow, run, d.events))
 	for i, e := range d.events {
 		d.branches.Mark(&moments[i], e)
 	}
@@ -173,9 +167,15 @@ func (d *telling) tell(ctx context.Context) error {
 }
 
 // stepInfo returns what a timeline displays about the nodes of a run, which is nil for one that is not known yet.
-// refs are snapshots of nodes that the run may not have. Many events belong to one node; each snapshot is read once.
+// events are those that are described: they may create nodes that the run does not have. Many events belong to one node; each snapshot is read once.
 func stepInfo(ctx context.Context, o *observer, w compile.View, run *runs.Run,
-	refs map[id.Node]canon.Digest) runs.StepInfoFunc {
+	events []event.Event) runs.StepInfoFunc {
+	refs := map[id.Node]canon.Digest{}
+	for _, e := range events {
+		if p, ok := e.Data.(event.NodeCreated); ok {
+			refs[e.Scope.NodeID] = p.SnapshotRef
+		}
+	}
 	known := map[id.Node]runs.StepInfo{}
 	return func(n id.Node) runs.StepInfo {
 		p, ok := known[n]
