@@ -119,8 +119,8 @@ func viewedStore(t *testing.T) *viewed {
 	}
 	start("Erste Ausführung", "T1")
 	v.record("continue", "--run", "@last", "--notes", "Looked at all of it.\n\n- 日本語 one\n- two", "--artifact", "one.json")
-	v.record("continue", "--run", "@last", "--notes", "Picked the first one, since it is the shortest and the team knows it.")
-	start("第二回 🚀 with a title that is longer than most titles are, and is cut", "T2")
+	v.record("continue", "--run", "@last", "--notes", "Picked the first one, since it is the shortest one and known to all readers.")
+	start("第二回 🚀 with a title that is longer than most titles are, by far", "T2")
 	v.record("continue", "--run", "@last", "--done") // refused: it requires notes
 	v.record("continue", "--run", "@last", "--notes", "looked", "--set", "size=large")
 	v.record("checkpoint", "--run", "@last", "--notes", "half of it")

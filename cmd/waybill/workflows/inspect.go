@@ -31,8 +31,8 @@ that is a former one, canonicalId is the present one. Nothing is executed or wri
 
 --source prints the file as it is written. --compiled prints the prompt of each step as it is
 compiled, and which lines were put in: by a reference, a feature, a prompt template, a routine or
-an extension point. --pinned shows the version to which a run is pinned, also if the file is another one now;
-it can be combined with --compiled.`,
+an extension point. --pinned shows the version to which a run is pinned, also if the file has
+changed since; it can be combined with --compiled.`,
 		Example: "  waybill workflows inspect wr.demo\n  waybill workflows inspect ./release.yaml --json\n" +
 			"  waybill workflows inspect --pinned @last --compiled",
 		Args: cli.AtMost("FILE or ID"),
