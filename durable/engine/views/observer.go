@@ -123,7 +123,10 @@ func (o *observer) status(ctx context.Context, r *runs.Run) (runs.Status, error)
 		return "", fault.New(fault.Invariant, "run %s has no node", r.ID)
 	}
 	_, _, state, err := o.tip(ctx, r, tip)
-	return r.StatusAt(r.Tip, state), err
+	if err != nil {
+		return "", err
+	}
+	return r.StatusAt(r.Tip, state), nil
 }
 
 // waitAt returns the wait of the step that is pending at the tip of an open run, nil without one and
