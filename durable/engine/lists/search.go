@@ -171,6 +171,9 @@ func (o *Lists) hitsIn(ctx context.Context, s id.Session, wanted resume.Text) (m
 // SnippetBytesMax bounds the snippet of a hit: a few lines of a terminal.
 const SnippetBytesMax = 240
 
+// isBlank reports the blanks and line breaks of ASCII. Other line breaks are shown as symbols.
+func isBlank(r rune) bool { return strings.ContainsRune(" \t\r\n\v\f", r) }
+
 // snippetAt is one line of a text, from shortly before an offset.
 func snippetAt(text string, at int) string {
 	from := max(strings.LastIndexByte(text[:at], '\n')+1, at-SnippetBytesMax/4)
@@ -178,7 +181,7 @@ func snippetAt(text string, at int) string {
 		from++
 	}
 	end := min(len(text), from+4*SnippetBytesMax)
-	line := strings.Join(strings.Fields(strings.ToValidUTF8(text[from:end], "")), " ")
+	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text[from:end], ""), isBlank), " ")
 	if from > 0 {
 		line = "… " + line
 	}
