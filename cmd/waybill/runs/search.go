@@ -14,8 +14,9 @@ import (
 
 // searchLong is what 'waybill runs search --help' prints above the usage.
 const searchLong = `Find texts in the runs of the store: titles and goals, the notes of every step and
-checkpoint, also on other branches, outputs, context values and annotations. Each text that has all words of TEXT is listed with a line of it, those of
-the run with the latest event first. Nothing is changed.
+checkpoint, also on other branches, outputs, context values and annotations. Each text
+that has all words of TEXT is listed with a line of it, those of the run with the latest
+event first. Nothing is changed.
 
 Words are compared whole and in any case; a word is made of letters a to z, digits, - and
 _. Letters of other scripts are found within a text. Outputs that were erased, or are

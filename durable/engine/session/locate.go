@@ -114,7 +114,7 @@ type runMatch struct {
 // @last is RUN_AMBIGUOUS then, since the latest run may be in it.
 func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at runMatch, err error) {
 	at, err = searchPlaces(ctx, r, ref, x)
-	if err != nil {
+	if err != nil || !at.kept {
 		return at, err
 	}
 	return confirmed(ctx, r, at, r.HeadKey(ctx))
