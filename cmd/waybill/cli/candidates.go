@@ -21,7 +21,7 @@ func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query,
 	if err != nil {
 		return candidates.List{}, err
 	}
-	defer searchMemory()()
+	defer LimitHeap()()
 	list, err := o.Resume(ctx, candidates.WithWorkspace(q, gitobserver.Observe(root)))
 	if err != nil {
 		return list, err

@@ -12,23 +12,20 @@ const (
 	memoryLimitPercent = 40
 )
 
-// searchPercent is the GC percentage of a search through all sessions. The logs of a store may be
-// imported, and a large segment leaves several times its size as garbage; with the default
-// percentage, a search would use twice the memory.
-const searchPercent = 25
+// heapPercent is the GC percentage of LimitHeap: below the limit a short command collects once or not at all.
+const heapPercent = 400
 
-// searchMemory tightens the garbage collector for a search through all sessions. The returned
-// function restores the earlier percentage; of two concurrent searches the last one to end decides.
-func searchMemory() (undo func()) {
-	percent := debug.SetGCPercent(searchPercent)
-	return func() { debug.SetGCPercent(percent) }
-}
-
-// LimitHeap sets the soft memory limit of LimitMemory alone: for a command that reads one session or lists many, and must
-// be fast where they are short. The returned function restores the earlier limit.
+// LimitHeap sets the soft memory limit of LimitMemory, and collects rarely below it: for a command that reads one session
+// or lists many, and must be fast where they are short. The logs of a store may be imported, and a large segment leaves
+// several times its size as garbage. The returned function restores the earlier settings; of two concurrent calls in a
+// server the last one to end decides.
 func LimitHeap() (undo func()) {
+	percent := debug.SetGCPercent(heapPercent)
 	limit := debug.SetMemoryLimit(memoryLimitBytes)
-	return func() { debug.SetMemoryLimit(limit) }
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // LimitMemory tightens the garbage collector for a command that reads a whole store or bundle,

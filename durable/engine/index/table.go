@@ -82,11 +82,13 @@ func (s saved) holds(e *entry, now *ports.SessionState) bool {
 // them costs less than writing all others. A store with fewer sessions has no file.
 const rewriteAfter = 16
 
-// observe observes the sessions of the store, and returns the content of the file.
+// observe observes the sessions of the store, and returns the content of the file, which is read meanwhile.
 func (t *table) observe(ctx context.Context) (have saved, now ports.SessionsState, err error) {
-	have = t.load(ctx, sealed.Key(ctx, t.source))
-	now, err = t.states.States(ctx, have.folder)
-	return have, now, err
+	loaded := make(chan saved, 1)
+	go func() { loaded <- t.load(ctx, sealed.Key(ctx, t.source)) }()
+	content := sync.OnceValue(func() saved { return <-loaded })
+	now, err = t.states.States(ctx, func(i int, s id.Session) [8]byte { return content().folder(i, s) })
+	return content(), now, err
 }
 
 // read returns an entry for each session that was observed, in the order of their ids. Sessions that changed are passed

@@ -2,8 +2,6 @@ package page
 
 import (
 	"strings"
-
-	"charm.land/lipgloss/v2"
 )
 
 // BarWidthMin is the width in columns below which lists omit progress bars.
@@ -72,14 +70,15 @@ func (p *Page) Inline(text string) string {
 
 // cell returns a cell cut or padded to a width.
 func (c Column) cell(content Cell, width int) string {
-	text, at := Cut(content.Text, width), lipgloss.Left
+	text := Cut(content.Text, width)
+	rest := strings.Repeat(" ", max(width-TextWidth(text), 0))
 	if content.Paint != nil {
 		text = content.Paint(text)
 	}
 	if c.Right {
-		at = lipgloss.Right
+		return rest + text
 	}
-	return lipgloss.PlaceHorizontal(width, at, text)
+	return text + rest
 }
 
 // fit narrows the flexible columns to the width of the page. It returns by how many columns of
