@@ -11,6 +11,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 4 && os.Args[1] == measuring {
+		if err := measure(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	n := flag.Int("n", 400, "rounds of each interleaved measurement")
 	dir := flag.String("dir", "", "where to write (default: a temporary folder on the disk that holds this repository)")
 	only := flag.String("only", "", "one part: counts, append, cpu, step, process, run, growth, verify, streams, hook, serve or lists")
