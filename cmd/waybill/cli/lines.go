@@ -84,7 +84,7 @@ func (a *App) reportRest(kind string, data []byte) {
 			says = says || text != `"`+string(manifest.Healthy)+`"`
 		case "nextCursor":
 			says = says || text != `""`
-		case "partial":
+		case "partial", "more":
 			says = says || text == "true"
 		default:
 			says = says || value[0] == '[' && text != "[]"

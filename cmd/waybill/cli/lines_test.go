@@ -17,6 +17,7 @@ func TestLinesOfADocument(t *testing.T) {
 		`{"health":"healthy","id":"i","partial":false,"none":[],"nextCursor":"","xs":[1]}`: {out: "1\n"},
 		`{"health":"corrupt_tail","xs":[]}`:                                                {rest: `{"health":"corrupt_tail","xs":[]}`},
 		`{"nextCursor":"c","xs":[]}`:                                                       {rest: `{"nextCursor":"c","xs":[]}`},
+		`{"more":true,"xs":[1]}`:                                                           {out: "1\n", rest: `{"more":true,"xs":[]}`},
 		`{"partial":true,"xs":[]}`:                                                         {rest: `{"partial":true,"xs":[]}`},
 		`{"unreadable":[{}],"xs":[]}`:                                                      {rest: `{"unreadable":[{}],"xs":[]}`},
 	} {

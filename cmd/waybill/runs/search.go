@@ -47,7 +47,7 @@ func newSearch(a *cli.App) *cobra.Command {
 				func(p *page.Page, found lists.Found) { showFound(a, found, p) })
 		},
 	},
-		cli.Opt(&q.Limit, "limit N", "list at most N texts; 0 lists as many as an answer holds"))
+		cli.Opt(&q.Limit, "limit N", "list at most N texts; 0 lists as many as an answer holds"), cli.Lines(a, "hits"))
 }
 
 // needsText requires one word and allows more.

@@ -66,7 +66,8 @@ func newWatch(a *cli.App) *cobra.Command {
 			})
 			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 				if w.until != "" { // a script must not take it for reached
-					return fault.New(fault.Interrupted, "stopped before the run was %s", w.until)
+					return fault.New(fault.Interrupted, "stopped before the run was %s", w.until).
+						Suggest("Watch it again with %s.", append(fault.Command{"runs", "watch", cli.RunArg(args)}, "--until", string(w.until)))
 				}
 				return nil // stopping the watch is not a failure
 			}
