@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
@@ -27,11 +28,14 @@ import (
 // opened is a directory that notes which files are opened.
 type opened struct {
 	unsynced
+	mu    *sync.Mutex
 	names *[]string
 }
 
 func (o opened) Open(name string, mode osfs.Mode) (osfs.File, error) {
+	o.mu.Lock()
 	*o.names = append(*o.names, name)
+	o.mu.Unlock()
 	return o.unsynced.Open(name, mode)
 }
 
@@ -70,7 +74,7 @@ func TestVerifyDoesNotOpenTheIndex(t *testing.T) {
 	} {
 		var names []string
 		d := osfs.NewDir(w.dir)
-		s, err := filestore.Open(opened{unsynced{d}, &names}, filestore.Options{Locks: lock.Files(d), Boot: osfs.Boot()})
+		s, err := filestore.Open(opened{unsynced{d}, &sync.Mutex{}, &names}, filestore.Options{Locks: lock.Files(d), Boot: osfs.Boot()})
 		if err == nil {
 			err = c.call(over(s))
 			_ = s.Close()
