@@ -100,7 +100,7 @@ func setCreating(root *cobra.Command) {
 }
 
 // viewCommands are the commands whose text is shown by a pager: they ask nothing and change nothing.
-var viewCommands = []string{"runs list", "runs show", "runs events", "runs timeline", "runs graph", "runs logs", "inbox", "resume",
+var viewCommands = []string{"runs list", "runs show", "runs events", "runs timeline", "runs graph", "runs diff", "runs search", "runs logs", "inbox", "resume",
 	"replay", "who", "verify", "doctor", "du", "audit list", "audit show", "audit verify", "annotations list", "annotations summary",
 	"artifacts list", "artifacts show", "bundle show", "bundle verify", "bundle diff", "capabilities", "config get", "keys list",
 	"proposals list", "proposals get", "proposals installed", "proposals events", "sessions list", "serve keys list",
