@@ -18,7 +18,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	file := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
 	commands := regexp.MustCompile("(?m)^\\| `waybill ([^`]+)` \\|").FindAllSubmatch(page, -1)
-	if file == nil || len(commands) != 8 {
+	if file == nil || len(commands) != 9 {
 		t.Fatalf("the README shows %d commands", len(commands))
 	}
 	dir := t.TempDir()

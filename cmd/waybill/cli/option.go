@@ -141,7 +141,7 @@ func (c choice[T]) Set(word string) error {
 			return nil
 		}
 	}
-	f := fault.New(fault.UsageError, "unknown %s %q", c.name, word).Suggest("Use %s.", c.words())
+	f := fault.New(fault.UsageError, "unknown value %q of --%s", word, c.name).Suggest("Use %s.", c.words())
 	words := make([]string, len(c.all))
 	for i, v := range c.all {
 		words[i] = string(v)

@@ -90,21 +90,6 @@ type watched struct {
 // untilStatuses is the closed set of statuses that a watch can end at.
 var untilStatuses = []runs.Status{runs.Blocked, runs.CompleteStatus}
 
-// isReached reports that a run has the status of --until, and what to return if the run can no longer get it.
-func (w watched) isReached(run id.Run, status runs.Status, over bool) (bool, error) {
-	switch {
-	case w.until == "":
-		return false, nil
-	case status == w.until, w.until == runs.CompleteStatus && status == runs.CompleteWithGaps:
-		return true, nil
-	case over:
-		return false, fault.New(fault.RunClosed, "run %s has ended and is %s: it will not be %s", run,
-			render.Status(status), w.until).
-			Suggest("Show it with %s.", fault.Command{"runs", "show", run.String()})
-	}
-	return false, nil
-}
-
 // newsOf prints what is recorded in a run.
 type newsOf interface {
 	// printNew prints what was recorded since the last call. It reports whether that was anything, and
@@ -142,7 +127,7 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, flags w
 		if err := printer.printNotifications(ctx); err != nil {
 			return err
 		}
-		reached, err := isReached(ctx, following, flags, over)
+		reached, err := isReached(ctx, following, flags)
 		if err != nil {
 			return err
 		}
@@ -164,7 +149,7 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, flags w
 }
 
 // isReached reports that the run that is followed has the status of --until.
-func isReached(ctx context.Context, f *views.Follower, flags watched, over bool) (bool, error) {
+func isReached(ctx context.Context, f *views.Follower, flags watched) (bool, error) {
 	if flags.until == "" {
 		return false, nil
 	}
@@ -173,11 +158,7 @@ func isReached(ctx context.Context, f *views.Follower, flags watched, over bool)
 			return false, err
 		}
 	}
-	status, err := f.Status(ctx)
-	if err != nil {
-		return false, err
-	}
-	return flags.isReached(f.Run, status, over)
+	return f.Reached(ctx, flags.until)
 }
 
 // explainWaiting prints on stderr why there is no output yet: the run has ended, has the status that is waited for, or no

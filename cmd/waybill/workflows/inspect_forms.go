@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -111,22 +111,11 @@ func showProvenance(p *page.Page, s compile.Step, of string, uses []catalog.Use)
 		about = append(about, "put in by "+s.Provenance.OriginID)
 	}
 	p.StyledText("", s.Title+"  ("+strings.Join(about, ", ")+")", p.Bold)
-	from := map[string]int{} // the number of an injected text by each of its lines
-	for i, in := range s.Injected {
-		for _, u := range uses {
-			if u.ID != in.OriginID {
-				continue
-			}
-			for line := range strings.Lines(u.Text) {
-				from[listMark.ReplaceAllString(strings.TrimSpace(line), "")] = i + 1
-			}
-		}
-	}
-	for line := range strings.Lines(s.Prompt) {
+	from := catalog.InjectedLines(s, uses)
+	for i, line := range slices.Collect(strings.Lines(s.Prompt)) {
 		lead, paint := "    ", page.Plain
-		bare := listMark.ReplaceAllString(strings.TrimSpace(line), "")
-		if n := from[bare]; n > 0 && bare != "" {
-			lead, paint = " "+page.Pad(page.Itoa(n), 2)+" ", p.Accent
+		if from[i] > 0 {
+			lead, paint = " "+page.Pad(page.Itoa(from[i]), 2)+" ", p.Accent
 		}
 		p.Quote(lead, line, paint)
 	}
@@ -138,6 +127,3 @@ func showProvenance(p *page.Page, s compile.Step, of string, uses []catalog.Use)
 		p.StyledText("    ", text, p.Dim)
 	}
 }
-
-// listMark matches the sign or number before an item of a list: the block that a text is put in numbers its items.
-var listMark = pattern.New(`^(?:[-*•]|[0-9]{1,3}[.)]) +`)

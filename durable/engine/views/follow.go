@@ -3,8 +3,10 @@ package views
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -184,11 +186,21 @@ func (f *Follower) Ended(ctx context.Context) (bool, error) {
 	return s.IsComplete(), err
 }
 
-// Status returns the status of the run after the events that Next returned last; in_progress before its first node.
-func (f *Follower) Status(ctx context.Context) (runs.Status, error) {
+// Reached reports that the run has a status after the events that Next passed last. A run that is complete with open gaps
+// is complete. RUN_CLOSED: the run has ended in another way.
+func (f *Follower) Reached(ctx context.Context, wanted runs.Status) (bool, error) {
 	run := f.fold.Runs[f.Run]
 	if run == nil || run.Node(run.Tip) == nil {
-		return runs.InProgress, nil
+		return false, nil // before its first node
 	}
-	return (&observer{v: f.v}).status(ctx, run)
+	status, err := (&observer{v: f.v}).status(ctx, run)
+	if err != nil || status == wanted || wanted == runs.CompleteStatus && status == runs.CompleteWithGaps {
+		return err == nil, err
+	}
+	over, err := f.Ended(ctx)
+	if err != nil || !over {
+		return false, err
+	}
+	return false, fault.New(fault.RunClosed, "run %s has ended and is %s: it will not be %s", f.Run,
+		strings.ReplaceAll(string(status), "_", " "), wanted).Suggest("Show it with %s.", fault.Command{"runs", "show", f.Run.String()})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/contract"
@@ -129,3 +130,31 @@ func withText(u Use, text string) Use {
 	u.Text, u.Bytes, u.ContentHash = text, len(text), canon.Sum([]byte(text))
 	return u
 }
+
+// InjectedLines returns for each line of the prompt of a step the number of the injected text that has the line, from
+// 1 on in the order of Injected, and 0 for a line that the author wrote. Lines are compared with the texts of uses; items of a
+// list without their marks, since the block that a text is put in numbers them.
+func InjectedLines(s compile.Step, uses []Use) (out []int) {
+	from := map[string]int{}
+	for i, in := range s.Injected {
+		for _, u := range uses {
+			if u.ID != in.OriginID {
+				continue
+			}
+			for line := range strings.Lines(u.Text) {
+				from[bareLine(line)] = i + 1
+			}
+		}
+	}
+	delete(from, "")
+	for line := range strings.Lines(s.Prompt) {
+		out = append(out, from[bareLine(line)])
+	}
+	return out
+}
+
+// bareLine returns a line without blanks around it and the mark of a list.
+func bareLine(line string) string { return listMark.ReplaceAllString(strings.TrimSpace(line), "") }
+
+// listMark matches the sign or number before an item of a list.
+var listMark = pattern.New(`^(?:[-*•]|[0-9]{1,3}[.)]) +`)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -50,6 +51,17 @@ func TestUses(t *testing.T) {
 		"template wr.templates.routine.look [b_see]"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestInjectedLines: each line of a prompt has the number of the text that it comes from, items of lists without their
+// marks, and blank lines and lines of the author have none.
+func TestInjectedLines(t *testing.T) {
+	step := compile.Step{Prompt: "Goal\n\n1. Look\n2. Look twice\n- Ask\n",
+		Injected: []compile.Injection{{OriginID: "a"}, {OriginID: "b"}, {OriginID: "unknown"}}}
+	uses := []catalog.Use{{ID: "a", Text: "Look\n\nLook twice\n"}, {ID: "b", Text: "* Ask"}, {ID: "other", Text: "Goal"}}
+	if got := fmt.Sprint(catalog.InjectedLines(step, uses)); got != "[0 0 1 1 2]" {
+		t.Error(got)
 	}
 }
 
