@@ -24,7 +24,8 @@ type layer struct {
 
 // layers is the direction of imports as data, bottom up. The longest prefix decides.
 var layers = []layer{
-	{"ground", []string{"durable/limits", "durable/derive", "durable/pattern", "durable/fault", "durable/invisible"}},
+	{"ground", []string{"durable/limits", "durable/derive", "durable/pattern", "durable/fault", "durable/sorting"}},
+	{"ground", []string{"durable/invisible"}},
 	{"ground", []string{"durable/canon", "durable/id", "durable/reason"}},
 	{"ground", []string{"durable/paging", "durable/period", "durable/difference"}},
 	{"ground", []string{"durable/problem", "durable/redact"}},

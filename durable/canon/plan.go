@@ -4,9 +4,10 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
+
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Types are read once, from their json tags. Supported are strings, booleans, int, int32, int64,
@@ -127,7 +128,7 @@ func fieldsOf(t reflect.Type, made map[reflect.Type]*plan) []field {
 		fields = append(fields, field{name: name, opening: string(AppendString([]byte{','}, name)) + ":",
 			index: f.Index, omitZero: options == "omitzero", plan: newPlan(f.Type, made)})
 	}
-	slices.SortFunc(fields, func(a, b field) int { return CompareKeys(a.name, b.name) })
+	sorting.By(fields, func(a, b field) int { return CompareKeys(a.name, b.name) })
 	return fields
 }
 

@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Is reports a character of general category Cc, Cf, Zl or Zp, or with the property Default_Ignorable_Code_Point:
@@ -79,7 +81,7 @@ var ranges = sync.OnceValue(func() *set {
 			}
 		}
 	}
-	slices.SortFunc(out.high, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	sorting.By(out.high, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	return out
 })
 

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
@@ -72,7 +73,7 @@ func first(t EventType, problems []problem.Problem) error {
 func check(s shape.Shape, v canon.Value) []problem.Problem {
 	var all []problem.Problem
 	s.Check(problem.SourceValue{Value: v}, func(p problem.Problem) { all = append(all, p) })
-	slices.SortStableFunc(all, func(a, b problem.Problem) int { return cmp.Compare(a.Pointer, b.Pointer) })
+	sorting.Stable(all, func(a, b problem.Problem) int { return cmp.Compare(a.Pointer, b.Pointer) })
 	return all
 }
 

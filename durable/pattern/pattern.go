@@ -12,13 +12,18 @@ import (
 // Pattern is a regular expression that is compiled on its first use. It is safe for concurrent
 // use.
 type Pattern struct {
-	text    string
-	compile func() *regexp.Regexp
+	text     string
+	once     sync.Once
+	compiled *regexp.Regexp
 }
 
 // New returns the pattern of a constant expression. The first use of an invalid one panics.
-func New(text string) *Pattern {
-	return &Pattern{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+// The compiler makes a package's patterns data of the binary: they need no code when it starts.
+func New(text string) *Pattern { return &Pattern{text: text} }
+
+func (p *Pattern) compile() *regexp.Regexp {
+	p.once.Do(func() { p.compiled = regexp.MustCompile(p.text) })
+	return p.compiled
 }
 
 // String returns the expression.

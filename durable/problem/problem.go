@@ -12,6 +12,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Severity states whether a source with the problem can be used.
@@ -50,7 +52,7 @@ func HasErrors(ps []Problem) bool {
 // Sort sorts problems by line, column, pointer, severity (errors first) and message, so that a list does
 // not depend on the order of checks.
 func Sort(ps []Problem) {
-	slices.SortStableFunc(ps, func(a, b Problem) int {
+	sorting.Stable(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Pointer, b.Pointer),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message))
 	})

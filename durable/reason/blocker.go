@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // BlockerCode is the closed set of codes with which an attempt is refused
@@ -144,7 +145,7 @@ func Compare(a, b Blocker) int {
 // that a retry records the same bytes.
 func NewReport(blockers []Blocker) Report {
 	all := slices.Clone(blockers)
-	slices.SortStableFunc(all, Compare)
+	sorting.Stable(all, Compare)
 	all = slices.CompactFunc(all, func(a, b Blocker) bool { return Compare(a, b) == 0 })
 	if rest := len(all) - limits.BlockersMax; rest > 0 {
 		all = all[:limits.BlockersMax]

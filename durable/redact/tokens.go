@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/redact/blob"
 	"github.com/waybill/waybill/durable/redact/forms"
 	"github.com/waybill/waybill/durable/redact/words"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // ruleOf returns the rule of a row.
@@ -88,7 +89,7 @@ var table = sync.OnceValue(func() *formTable {
 		}
 	}
 	for _, b := range t.bucket { // sk-or-v1- before sk-
-		slices.SortStableFunc(b.forms, func(x, y form) int { return len(y.prefix) - len(x.prefix) })
+		sorting.Stable(b.forms, func(x, y form) int { return len(y.prefix) - len(x.prefix) })
 	}
 	return t
 })

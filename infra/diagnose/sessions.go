@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // HasStoreFile reports whether a folder holds a store: the file that names it exists. An empty
@@ -35,6 +36,6 @@ func Newest(dir string, all []id.Session, most int) (newest []id.Session, latest
 		latestMs = max(latestMs, times[s])
 	}
 	newest = slices.Clone(all)
-	slices.SortStableFunc(newest, func(a, b id.Session) int { return cmp.Compare(times[b], times[a]) })
+	sorting.Stable(newest, func(a, b id.Session) int { return cmp.Compare(times[b], times[a]) })
 	return newest[:min(most, len(newest))], latestMs
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/osfs"
@@ -160,7 +161,7 @@ func (b bounded) ReadDir(name string) ([]fs.DirEntry, error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	slices.SortFunc(list, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	sorting.By(list, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
 	return list, err
 }
 

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -241,7 +241,7 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 			out = append(out, parsed)
 		}
 	}
-	slices.SortFunc(out, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
+	sorting.By(out, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
 	return out, nil
 }
 

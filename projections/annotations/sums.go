@@ -3,9 +3,9 @@ package annotations
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // LabelsNamedMax is the number of distinct labels that are counted by name, for a run and in a
@@ -148,7 +148,7 @@ func labelCounts(labels map[string]int64) []LabelCount {
 	for label, n := range shown {
 		out = append(out, LabelCount{label, n})
 	}
-	slices.SortFunc(out, func(a, b LabelCount) int {
+	sorting.By(out, func(a, b LabelCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count),
 			cmp.Compare(a.Label, b.Label))
 	})

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Tally counts the current annotations of each run of a session. Unlike Annotations its
@@ -138,7 +138,7 @@ func (t *Tally) Save() ([]byte, error) {
 		doc.Runs = append(doc.Runs, tallyRow{s.Corrections, s.Flags, labelCounts(s.Labels), s.OtherLabels, s.Ratings,
 			run})
 	}
-	slices.SortFunc(doc.Runs, func(a, b tallyRow) int { return cmp.Compare(a.RunID.String(), b.RunID.String()) })
+	sorting.By(doc.Runs, func(a, b tallyRow) int { return cmp.Compare(a.RunID.String(), b.RunID.String()) })
 	return canon.Marshal(doc)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Entry is one audited act: two lines of the audit log, intention and outcome, or the one line
@@ -121,7 +122,7 @@ func (t *History) AddUnwritten(f Fact) {
 // the order of the log. The log's own order differs: a line may be written long after its fact.
 func (t *History) EntriesByTime() []Entry {
 	out := slices.Clone(t.Entries)
-	slices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(a.AtMs, b.AtMs) })
+	sorting.Stable(out, func(a, b Entry) int { return cmp.Compare(a.AtMs, b.AtMs) })
 	return out
 }
 

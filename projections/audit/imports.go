@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"github.com/waybill/waybill/durable/id"
@@ -10,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/store/imported"
 )
 
@@ -81,6 +81,6 @@ func (b *Imports) rows() (out []importRow) {
 	for e, s := range b.open {
 		out = append(out, importRow{e, s})
 	}
-	slices.SortFunc(out, func(a, b importRow) int { return cmp.Compare(a.EventID.String(), b.EventID.String()) })
+	sorting.By(out, func(a, b importRow) int { return cmp.Compare(a.EventID.String(), b.EventID.String()) })
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/store/imported"
 )
 
@@ -133,7 +134,7 @@ func (l *Ledger) Save() ([]byte, error) {
 		for fact, index := range l.Lines[root] {
 			r.Lines = append(r.Lines, ledgerLine{fact, index})
 		}
-		slices.SortFunc(r.Lines, func(a, b ledgerLine) int {
+		sorting.By(r.Lines, func(a, b ledgerLine) int {
 			return cmp.Or(cmp.Compare(a.EventIndex, b.EventIndex), cmp.Compare(a.EventID.String(), b.EventID.String()))
 		})
 		doc.Logs = append(doc.Logs, r)

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Filter selects proposals. Workspace always applies: "" selects those without a workspace.
@@ -132,7 +133,7 @@ func (p *Log) Installed(workspace string) []Installation {
 			Ref:      prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs, record: prop.appliedBy,
 			Replaces: prop.applied.Replaces, key: key})
 	}
-	slices.SortFunc(out, func(a, b Installation) int {
+	sorting.By(out, func(a, b Installation) int {
 		return cmp.Or(cmp.Compare(a.Slot.Kind, b.Slot.Kind), cmp.Compare(a.Slot.ID, b.Slot.ID),
 			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Workspace, b.Workspace))
 	})

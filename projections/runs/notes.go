@@ -2,11 +2,11 @@ package runs
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Note is what is known of the notes of one node: those that no later notes of their branch replaced. Value is what a
@@ -93,6 +93,6 @@ func (f *NotesFold[T]) Of(run id.Run) (out []Note[T]) {
 			out = append(out, *n.current)
 		}
 	}
-	slices.SortFunc(out, func(a, b Note[T]) int { return cmp.Compare(b.Index, a.Index) })
+	sorting.By(out, func(a, b Note[T]) int { return cmp.Compare(b.Index, a.Index) })
 	return out
 }

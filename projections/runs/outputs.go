@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/wait"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // ApprovalKind is the artifact kind of a person's approval
@@ -109,7 +110,7 @@ func (r *Run) Before(n *Node) *Node {
 			left.Outputs = append(left.Outputs, o)
 		}
 	}
-	slices.SortFunc(left.Outputs, func(a, b Output) int { return cmp.Compare(a.Index, b.Index) })
+	sorting.By(left.Outputs, func(a, b Output) int { return cmp.Compare(a.Index, b.Index) })
 	return &left
 }
 

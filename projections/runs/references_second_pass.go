@@ -2,12 +2,12 @@ package runs
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Finish decides by full names, in a second reading, what fingerprints leave open: whether events
@@ -114,7 +114,7 @@ func (r *References) Finish(reread func(visitor func() func(manifest.Segment) er
 				r.finding(&l.edge, manifest.BrokenReference, "its cause %s is not an event of the log", l.cause))
 		}
 	}
-	slices.SortStableFunc(r.Findings, func(a, b manifest.Finding) int { return int(*a.Event - *b.Event) })
+	sorting.Stable(r.Findings, func(a, b manifest.Finding) int { return int(*a.Event - *b.Event) })
 	return nil
 }
 

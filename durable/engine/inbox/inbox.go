@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/period"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -128,7 +129,7 @@ func (b Inbox) List(ctx context.Context, q Query) (List, error) {
 	if err := b.proposals(ctx, q.Workspace, &out); err != nil {
 		return out, err
 	}
-	slices.SortFunc(out.Items, compare)
+	sorting.By(out.Items, compare)
 	return out.page(q, after), nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/paging"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
@@ -262,11 +263,11 @@ func (l *Learning) summarizeStore(ctx context.Context, q SummaryQuery, out *Feed
 	for w, of := range sums {
 		out.Workflows = append(out.Workflows, WorkflowFeedback{w.id, w.source, annotations.Merge(of)})
 	}
-	slices.SortFunc(out.Workflows, func(a, b WorkflowFeedback) int {
+	sorting.By(out.Workflows, func(a, b WorkflowFeedback) int {
 		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.WorkflowID, b.WorkflowID),
 			cmp.Compare(a.Source, b.Source))
 	})
-	slices.SortFunc(out.Runs, func(a, b RunFeedback) int {
+	sorting.By(out.Runs, func(a, b RunFeedback) int {
 		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.RunID.String(), b.RunID.String()))
 	})
 	return nil

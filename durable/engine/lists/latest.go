@@ -2,10 +2,10 @@ package lists
 
 import (
 	"context"
-	"slices"
 
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // LatestRuns returns runs of sessions in the order of Runs, for a list that is a hint, such as shell
@@ -33,6 +33,6 @@ func LatestRuns(ctx context.Context, o *Lists, sessions []id.Session, most int,
 			out = append(out, row)
 		}
 	}
-	slices.SortStableFunc(out, latestFirst)
+	sorting.Stable(out, latestFirst)
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -92,7 +93,7 @@ func (s Selection) excluded(all []*listed) (out []Excluded, err error) {
 			out[i].Runs++
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Excluded) int {
+	sorting.Stable(out, func(a, b Excluded) int {
 		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Filter, b.Filter))
 	})
 	return out, nil

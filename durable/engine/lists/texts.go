@@ -3,7 +3,6 @@ package lists
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -14,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/annotations"
 	"github.com/waybill/waybill/projections/runs"
@@ -104,7 +104,7 @@ func (o *Lists) textsOf(ctx context.Context, s id.Session, accept func(text stri
 			out.matched[i].snapshot = c.snapshots[x.node]
 		}
 	}
-	slices.SortStableFunc(out.matched, func(a, b text) int { return cmp.Compare(b.index, a.index) })
+	sorting.Stable(out.matched, func(a, b text) int { return cmp.Compare(b.index, a.index) })
 	return out, ctx.Err()
 }
 

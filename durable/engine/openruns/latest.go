@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -65,7 +66,7 @@ func (a *latest) add(session, text string) {
 // order sorts the rows of each repository, the latest activity first, and cuts them.
 func (a *latest) order() {
 	for root, r := range a.roots {
-		slices.SortFunc(r.list, func(x, y row) int {
+		sorting.By(r.list, func(x, y row) int {
 			return cmp.Or(cmp.Compare(y.atMs, x.atMs), strings.Compare(x.rest, y.rest))
 		})
 		if len(r.list) > limits.GuardRunsMax {

@@ -3,13 +3,13 @@ package travel
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -78,7 +78,7 @@ func (m *importer) describeArrivals(ctx context.Context, x extension) (out Arriv
 	for a, n := range actors {
 		out.Actors = append(out.Actors, ArrivedActor{a, n})
 	}
-	slices.SortFunc(out.Actors, func(a, b ArrivedActor) int {
+	sorting.By(out.Actors, func(a, b ArrivedActor) int {
 		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))
 	})
 	out.Actors = out.Actors[:min(len(out.Actors), limits.ImportRunsShownMax)]

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/travel/rewrite"
 	"github.com/waybill/waybill/ports"
 )
@@ -236,7 +237,7 @@ func (x *exporter) redactedArtifacts(ctx context.Context) error {
 		return err
 	}
 	// A bundle lists objects in the order of their digests.
-	slices.SortFunc(all, func(a, b renamed) int { return strings.Compare(a.to.String(), b.to.String()) })
+	sorting.By(all, func(a, b renamed) int { return strings.Compare(a.to.String(), b.to.String()) })
 	all = slices.CompactFunc(all, func(a, b renamed) bool { return a.to == b.to })
 	for _, a := range all {
 		_, data, _, err := x.redaction.Artifact(a.from)

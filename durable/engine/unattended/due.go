@@ -3,7 +3,6 @@ package unattended
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
@@ -12,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -69,7 +69,7 @@ func (o *Finder) due(ctx context.Context, nowMs int64) (DueList, error) {
 				Message: fault.Of(err).Message})
 		}
 	}
-	slices.SortFunc(out.Items, func(a, b DueRun) int {
+	sorting.By(out.Items, func(a, b DueRun) int {
 		return cmp.Or(cmp.Compare(a.AtMs, b.AtMs), cmp.Compare(a.RunID.String(), b.RunID.String()))
 	})
 	return out, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -124,7 +125,7 @@ func (u *Upkeep) Trashed(ctx context.Context) ([]TrashedSession, error) {
 		_, _ = u.store.Read(ctx, ports.ReadRequest{Log: trashLog(t)}, ports.Into(&fold, runs.NewFold))
 		out = append(out, TrashedSession{t.Name, t.Session, t.AtMs, noteOf(t.Control), u.runNames(ctx, fold)})
 	}
-	slices.SortStableFunc(out,
+	sorting.Stable(out,
 		func(a, b TrashedSession) int { return int(max(min(b.TrashedAtMs-a.TrashedAtMs, 1), -1)) })
 	return out, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -112,9 +113,9 @@ func (u *Upkeep) du(ctx context.Context) (Usage, error) {
 	bySize := func(a, b SessionUsage) int {
 		return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), cmp.Compare(a.SessionID.String(), b.SessionID.String()))
 	}
-	slices.SortFunc(out.Sessions, bySize)
-	slices.SortFunc(out.Trash, bySize)
-	slices.SortFunc(out.Folders, func(a, b FolderUsage) int {
+	sorting.By(out.Sessions, bySize)
+	sorting.By(out.Trash, bySize)
+	sorting.By(out.Folders, func(a, b FolderUsage) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Path, b.Path))
 	})
 	return out, nil

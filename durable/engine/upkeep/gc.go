@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/ports"
@@ -285,7 +286,7 @@ func countObjects(all []retention.Object) []GCObjects {
 		out[at].Count++
 		out[at].Bytes += o.Bytes
 	}
-	slices.SortFunc(out, func(a, b GCObjects) int {
+	sorting.By(out, func(a, b GCObjects) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind),
 			cmp.Compare(a.Reason, b.Reason))
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -121,7 +122,7 @@ func (r *repair) repairStore(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(logs,
+	sorting.Stable(logs,
 		func(a, b string) int { return trueFirst(a == audit.Table.Name, b == audit.Table.Name) })
 	for _, name := range logs {
 		log := manifest.StoreLog(store, event.Opaque(name, "storeId"))

@@ -3,13 +3,13 @@ package upkeep
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -61,7 +61,7 @@ func (u *Upkeep) sessionList(ctx context.Context) (SessionList, error) {
 			return out, err
 		}
 	}
-	slices.SortStableFunc(out.Sessions, func(a, b SessionRow) int { return cmp.Compare(b.LastAtMs, a.LastAtMs) })
+	sorting.Stable(out.Sessions, func(a, b SessionRow) int { return cmp.Compare(b.LastAtMs, a.LastAtMs) })
 	out.Trash, err = u.Trashed(ctx)
 	return out, err
 }

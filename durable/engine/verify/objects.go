@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -280,7 +281,7 @@ func (w *storeCheck) unreferenced(ctx context.Context) (out []runs.ObjectRef, er
 		if err != nil {
 			continue // the inspection reports the directory
 		}
-		slices.SortFunc(found, func(a, b runs.ObjectRef) int { return strings.Compare(objectPath(a), objectPath(b)) })
+		sorting.By(found, func(a, b runs.ObjectRef) int { return strings.Compare(objectPath(a), objectPath(b)) })
 		out = append(out, found...)
 	}
 	return out, nil

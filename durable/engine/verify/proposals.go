@@ -3,13 +3,13 @@ package verify
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/proposals"
 	"github.com/waybill/waybill/projections/runs"
@@ -160,7 +160,7 @@ func (w *storeCheck) missingSourceRuns(ctx context.Context, c *proposalCheck) (o
 		f.Event = &s.event
 		out = append(out, f)
 	}
-	slices.SortStableFunc(out, func(a, b manifest.Finding) int { return cmp.Compare(*a.Event, *b.Event) })
+	sorting.Stable(out, func(a, b manifest.Finding) int { return cmp.Compare(*a.Event, *b.Event) })
 	return out, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -355,10 +356,10 @@ func (c *sessionCheck) examineObject(ctx context.Context, use runs.ObjectUse) {
 // those about claims by event. The result does not depend on the order in which
 // goroutines finished.
 func (c *sessionCheck) sortedFindings() (out []manifest.Finding) {
-	slices.SortFunc(c.objects, func(a, b objectFinding) int {
+	sorting.By(c.objects, func(a, b objectFinding) int {
 		return cmp.Or(cmp.Compare(a.ref.Kind, b.ref.Kind), cmp.Compare(a.ref.Ref.String(), b.ref.Ref.String()))
 	})
-	slices.SortFunc(c.claims, func(a, b manifest.Finding) int { return cmp.Compare(*a.Event, *b.Event) })
+	sorting.By(c.claims, func(a, b manifest.Finding) int { return cmp.Compare(*a.Event, *b.Event) })
 	for i, f := range c.objects {
 		if i == 0 || f.ref != c.objects[i-1].ref {
 			out = append(out, f.Finding)

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/wait"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/projections/diff"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -23,7 +24,7 @@ func PathOf(ctx context.Context, o *Views, ref string) (RunDetails, []diff.Node,
 		return run, nil, err
 	}
 	rows := slices.DeleteFunc(slices.Clone(run.Steps), func(s StepRow) bool { return s.NodeID == nil })
-	slices.SortFunc(rows, func(a, b StepRow) int {
+	sorting.By(rows, func(a, b StepRow) int {
 		return cmp.Compare(a.visit.node.CreatedIndex, b.visit.node.CreatedIndex)
 	})
 	obs := &observer{v: o}

@@ -3,7 +3,6 @@ package proposal
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Only the functions below construct records, so that every stored text is redacted
@@ -143,7 +143,7 @@ func rank(all []Duplicate) []Duplicate {
 	for _, d := range all {
 		out = append(out, Duplicate{Percent: d.Percent, Ref: clean(d.Ref, refBytesMax)})
 	}
-	slices.SortStableFunc(out,
+	sorting.Stable(out,
 		func(a, b Duplicate) int { return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.Ref, b.Ref)) })
 	return out[:min(len(out), limits.DuplicatesMax)]
 }

@@ -13,10 +13,10 @@ package similar
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // sampleMax is the number of values in a signature. The standard error of the estimate is at
@@ -98,7 +98,7 @@ func Rank(mine Candidate, others []Candidate) []Match {
 			out = append(out, Match{Ref: o.Ref, Percent: percent})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Match) int {
+	sorting.Stable(out, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.Ref, b.Ref))
 	})
 	return out[:min(len(out), limits.DuplicatesMax)]

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // span identifies a segment by its events. A directory may have a hundred thousand segments, whose
@@ -94,7 +96,7 @@ func (r *reader) list() error {
 			r.onDisk = append(r.onDisk, span{first, last})
 		}
 	}
-	slices.SortFunc(r.onDisk, func(a, b span) int {
+	sorting.By(r.onDisk, func(a, b span) int {
 		if a.first != b.first || a.last == b.last {
 			return cmp.Compare(a.first, b.first)
 		}

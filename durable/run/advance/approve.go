@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
@@ -197,7 +198,7 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 	f.decideGaps(seg, origin, at, step, states, record)
 	payloads := seg.artifacts(artifacts)
 	if d.DecisionFirst == nil {
-		slices.SortFunc(payloads, stored)
+		sorting.By(payloads, stored)
 	} else if *d.DecisionFirst {
 		slices.Reverse(payloads)
 	}
@@ -483,7 +484,7 @@ func bound(stepKey string, ref canon.Digest, outputs []Output) decision.Bound {
 			all = append(all, output{KindOf(p), p.SHA256.String()})
 		}
 	}
-	slices.SortFunc(all, func(a, b output) int {
+	sorting.By(all, func(a, b output) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind),
 			cmp.Compare(a.sha256, b.sha256))
 	})

@@ -1,7 +1,6 @@
 package advance
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -9,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
@@ -87,7 +87,7 @@ func (r Request) Payloads() []event.OutputPayload {
 	}
 	if whole, ok := r.wholeNotes(); ok {
 		out = append(out, whole)
-		slices.SortFunc(out[from:], stored)
+		sorting.By(out[from:], stored)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
@@ -248,7 +249,7 @@ func (d *attempt) sent() []sentOutput {
 	}
 	if w, ok := d.exceeds(); ok && !has(w.Payload()) {
 		out = append(out, sentOutput{w.Payload(), engine})
-		slices.SortFunc(out, func(a, b sentOutput) int {
+		sorting.By(out, func(a, b sentOutput) int {
 			if notes := event.Notes; a.payload.PayloadKind == notes || b.payload.PayloadKind == notes {
 				return cmp.Compare(b.payload.PayloadKind, a.payload.PayloadKind) // the recap precedes them
 			}

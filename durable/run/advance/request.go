@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // ApprovalKind is the artifact kind that only approvals may write
@@ -165,7 +166,7 @@ func contextFilledIn(v canon.Value) error {
 // (docs/design.md#event-order).
 func (r Request) inOrder() []Artifact {
 	out := slices.Clone(r.Artifacts)
-	slices.SortStableFunc(out, func(a, b Artifact) int { return stored(a.Payload(), b.Payload()) })
+	sorting.Stable(out, func(a, b Artifact) int { return stored(a.Payload(), b.Payload()) })
 	return slices.CompactFunc(out, func(a, b Artifact) bool { return stored(a.Payload(), b.Payload()) == 0 })
 }
 

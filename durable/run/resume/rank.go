@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Query is what the caller knows about the run to continue. Unknown members are zero; the
@@ -210,7 +211,7 @@ func (m Matcher) place(c Candidate) *Place {
 // If the words match none of the runs that are shown, the last of those is the best run that they match: the
 // runs of a commit may be many.
 func Sort(all []Ranked) {
-	slices.SortFunc(all, func(a, b Ranked) int { return Compare(&a, &b) })
+	sorting.By(all, func(a, b Ranked) int { return Compare(&a, &b) })
 	if last := limits.ResumeCandidatesMax - 1; !slices.ContainsFunc(all[:min(len(all), last+1)], Ranked.HasWords) {
 		if best := slices.IndexFunc(all, Ranked.HasWords); best > last {
 			r := all[best]

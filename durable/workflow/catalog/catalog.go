@@ -13,12 +13,12 @@ package catalog
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/redact/faults"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/lookup"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -159,7 +159,7 @@ func Of(s Sources) Catalog {
 	for i, f := range all {
 		c.Entries[i] = f.compile(routines.library(f.File))
 	}
-	slices.SortStableFunc(c.Entries, func(a, b Entry) int {
+	sorting.Stable(c.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))
 	})
 	byID := map[string][]int{}

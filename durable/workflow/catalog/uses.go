@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/contract"
@@ -88,7 +89,7 @@ func Uses(w compile.Compiled) []Use {
 	for _, u := range all {
 		out = append(out, *u)
 	}
-	slices.SortFunc(out, func(a, b Use) int {
+	sorting.By(out, func(a, b Use) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.SlotID, b.SlotID))
 	})
 	return out

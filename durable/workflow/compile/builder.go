@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -93,7 +94,7 @@ func (b *builder) document(src source.Source) Document {
 		RecommendedPreferences: src.RecommendedPreferences,
 		References:             slices.Clone(src.References),
 	}
-	slices.SortFunc(d.Loops, func(x, y Loop) int { return cmp.Compare(x.LoopID, y.LoopID) })
+	sorting.By(d.Loops, func(x, y Loop) int { return cmp.Compare(x.LoopID, y.LoopID) })
 	b.addMetrics(&d, src.MetricsProfile)
 	if r := d.RecommendedPreferences; r != nil && *r == (source.Recommended{}) {
 		d.RecommendedPreferences = nil // same hash as without the member
@@ -103,7 +104,7 @@ func (b *builder) document(src source.Source) Document {
 			d.References[i].ResolveFrom = "" // the default; same hash as without the member
 		}
 	}
-	slices.SortFunc(b.warnings, func(x, y Warning) int {
+	sorting.By(b.warnings, func(x, y Warning) int {
 		return cmp.Or(cmp.Compare(x.Code, y.Code), cmp.Compare(x.StepID, y.StepID))
 	})
 	d.CompiledWarnings = slices.Compact(b.warnings)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -51,7 +52,7 @@ func (u *unit) functions(s source.Step, around functionScopes) []Function {
 			}
 			out = append(out, fn)
 		}
-		slices.SortFunc(out[first:], func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
+		sorting.By(out[first:], func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return out
 }

@@ -1,9 +1,8 @@
 package contract
 
 import (
-	"slices"
-
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // must and may return a required and an optional field.
@@ -12,7 +11,7 @@ func may(name string, s Shape) Field  { return Field{name, false, s} }
 
 // object returns a closed Object with the fields in JCS order; other members are rejected.
 func object(fields ...Field) Shape {
-	slices.SortStableFunc(fields, func(a, b Field) int { return canon.CompareKeys(a.Name, b.Name) })
+	sorting.Stable(fields, func(a, b Field) int { return canon.CompareKeys(a.Name, b.Name) })
 	return Shape{Type: Object, Fields: fields}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // Refusal says why an element of an argv must not have a placeholder.
@@ -38,7 +39,7 @@ func CheckArgv(argv []string) []Refusal {
 		}
 	}
 	// Several interpreters may refuse one element.
-	slices.SortStableFunc(c.found, func(x, y Refusal) int { return x.Index - y.Index })
+	sorting.Stable(c.found, func(x, y Refusal) int { return x.Index - y.Index })
 	return slices.CompactFunc(c.found, func(x, y Refusal) bool { return x.Index == y.Index })
 }
 

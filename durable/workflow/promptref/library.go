@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -27,7 +28,7 @@ func NewLibrary(templates []Template) Library {
 		}
 	}
 	for _, versions := range l.byID {
-		slices.SortStableFunc(versions, func(a, b Template) int { return CompareVersions(b.Version, a.Version) })
+		sorting.Stable(versions, func(a, b Template) int { return CompareVersions(b.Version, a.Version) })
 	}
 	slices.Sort(l.ids)
 	return l

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/filestore/read"
@@ -47,7 +48,7 @@ func (w *walk) entries(ctx context.Context, dir string, known []string) (out []o
 		return nil, odd, err
 	}
 	entries, err := w.d.List(dir)
-	slices.SortFunc(entries, func(a, b osfs.Entry) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(entries, func(a, b osfs.Entry) int { return strings.Compare(a.Name, b.Name) })
 	out = entries[:0]
 	for _, e := range entries {
 		switch at := layout.Within(dir, e.Name); {

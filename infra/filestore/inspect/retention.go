@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/filestore/read"
@@ -204,7 +205,7 @@ func (n *Inspector) EachSize(ctx context.Context, kind manifest.ObjectKind, each
 // Temporary files are leftovers and count in no directory. A store that does not exist is empty.
 func (n *Inspector) Survey(ctx context.Context) (out ports.Survey, err error) {
 	err = disk.UnlessMissing(n.survey(ctx, ".", &out)) // missing: there is no store
-	slices.SortFunc(out.Leftovers, func(a, b ports.Leftover) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(out.Leftovers, func(a, b ports.Leftover) int { return strings.Compare(a.Path, b.Path) })
 	return out, disk.ReadFault(err)
 }
 

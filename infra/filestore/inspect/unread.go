@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
@@ -22,7 +23,7 @@ import (
 func (n *Inspector) UnreadEntries(ctx context.Context) ([]ports.UnreadEntry, error) {
 	u := &unreadWalk{n: n}
 	err := u.directory(ctx, ".", u.top)
-	slices.SortFunc(u.found, func(a, b ports.UnreadEntry) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(u.found, func(a, b ports.UnreadEntry) int { return strings.Compare(a.Path, b.Path) })
 	return u.found, disk.ReadFault(err)
 }
 

@@ -3,11 +3,11 @@ package read
 import (
 	"context"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
@@ -73,6 +73,6 @@ func (r *Reader) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
 		t.Control = ports.Control{V: doc.V, Data: doc.Data}
 		out = append(out, t)
 	}
-	slices.SortFunc(out, func(a, b ports.TrashEntry) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(out, func(a, b ports.TrashEntry) int { return strings.Compare(a.Name, b.Name) })
 	return out, err
 }

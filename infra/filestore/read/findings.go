@@ -2,11 +2,11 @@ package read
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/infra/osfs"
 )
 
@@ -43,7 +43,7 @@ func (o *FindingList) CheckMode(name, at string, info osfs.Info) {
 // InOrder returns the findings sorted by pass and name, independent of the goroutines that found
 // them.
 func (o *FindingList) InOrder() (out []manifest.Finding) {
-	slices.SortStableFunc(o.all,
+	sorting.Stable(o.all,
 		func(a, b orderedFinding) int { return cmp.Or(a.pass-b.pass, strings.Compare(a.name, b.name)) })
 	for _, f := range o.all {
 		out = append(out, f.Finding)

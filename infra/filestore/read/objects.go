@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
@@ -68,6 +68,6 @@ func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) {
 			sessions = append(sessions, parsed)
 		}
 	}
-	slices.SortFunc(sessions, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
+	sorting.By(sessions, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
 	return sessions, err
 }

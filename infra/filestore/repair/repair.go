@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/filestore/read"
@@ -161,7 +162,7 @@ func (j *repairOp) collectDirectory(dir string) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(entries, func(a, b osfs.Entry) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(entries, func(a, b osfs.Entry) int { return strings.Compare(a.Name, b.Name) })
 	own := false
 	for _, e := range entries {
 		at := path.Join(dir, e.Name)

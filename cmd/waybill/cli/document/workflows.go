@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -93,7 +94,9 @@ func WorkflowsOf(entries []catalog.Entry) Workflows {
 		row := RowOf(e)
 		if len(row.Problems) > problemsListed {
 			bySeverity := func(a, b source.Problem) int { return rank(a) - rank(b) }
-			row.Problems = slices.SortedStableFunc(slices.Values(row.Problems), bySeverity)[:problemsListed]
+			row.Problems = slices.Clone(row.Problems)
+			sorting.Stable(row.Problems, bySeverity)
+			row.Problems = row.Problems[:problemsListed]
 		}
 		doc.Workflows = append(doc.Workflows, row)
 	}
