@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -89,9 +90,38 @@ type Object struct {
 	Fields []Field // in the order of the schema
 	// Open accepts further keys: for a description without effect, in which nothing can be lost.
 	Open bool
-	// Hints are the keys that authors write for others of this format, in lower case and without
-	// - and _. None of them is a key of Fields.
-	Hints map[string]Hint
+	// Hints are the keys that authors write for others of this format; nil: none. None of them is a key of Fields.
+	Hints *Hints
+}
+
+// Hints are the meanings of unknown keys. Each key is in one row.
+type Hints []struct {
+	Hint Hint
+	Keys string // in lower case, without - and _, separated by spaces
+}
+
+// All returns the keys, each with its meaning.
+func (h *Hints) All() iter.Seq2[string, Hint] {
+	return func(yield func(string, Hint) bool) {
+		for i := 0; h != nil && i < len(*h); i++ {
+			for key := range strings.FieldsSeq((*h)[i].Keys) {
+				if !yield(key, (*h)[i].Hint) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// of returns the meaning of a key as an author writes it, and whether it has one.
+func (h *Hints) of(written string) (Hint, bool) {
+	written = hintName.Replace(strings.ToLower(written))
+	for key, hint := range h.All() {
+		if key == written {
+			return hint, true
+		}
+	}
+	return Hint{}, false
 }
 
 // Hint is what an author meant by a key that the object does not have.
@@ -104,7 +134,7 @@ type Hint struct {
 
 // Knows reports a key of the object, or one that means another.
 func (s Object) Knows(key string) bool {
-	_, means := s.Hints[hintName.Replace(strings.ToLower(key))]
+	_, means := s.Hints.of(key)
 	return means || slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Name == key })
 }
 
@@ -186,7 +216,7 @@ func (s Object) Meant(name string) (Hint, []string) {
 	for _, f := range s.Fields {
 		keys = append(keys, f.Name)
 	}
-	if hint, ok := s.Hints[hintName.Replace(strings.ToLower(name))]; ok {
+	if hint, ok := s.Hints.of(name); ok {
 		return hint, keys
 	}
 	otherwise := "Remove it."

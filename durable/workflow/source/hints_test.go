@@ -57,7 +57,7 @@ func TestEveryHint(t *testing.T) {
 	objects, count := 0, 0
 	eachObject(workflowShape, map[string]bool{}, func(o object) {
 		objects++
-		for name, h := range o.Hints {
+		for name, h := range o.Hints.All() {
 			count++
 			if h.Key != "" && !slices.ContainsFunc(o.Fields, func(f field) bool { return f.Name == h.Key }) {
 				t.Errorf("%s has no key %q, which the hint for %q names", o.What, h.Key, name)

@@ -15,7 +15,7 @@ import (
 // a step of the main sequence, which then belongs to the loop. The number of iterations
 // is controlled by the loop object, or in the short form by while and maxIterations on
 // the step itself (docs/design.md#loops).
-var loopShape = object{What: "a loop", Hints: keyhints.Loop, Fields: []field{
+var loopShape = object{What: "a loop", Hints: &keyhints.Loop, Fields: []field{
 	need("id", stepID),
 	need("type", oneOf("loop")),
 	need("title", title),
@@ -75,7 +75,7 @@ var contextPath = text{Min: 1, Pattern: pattern.New(`^[^\s.{}]+(?:\.[^\s.{}]+)*$
 
 // loopConfigShape is the loop object: the kind of loop, its limit and what it reads.
 // Which members a kind requires is checked by loopConfig.Check.
-var loopConfigShape = object{What: "loop", Hints: keyhints.LoopConfig, Fields: []field{
+var loopConfigShape = object{What: "loop", Hints: &keyhints.LoopConfig, Fields: []field{
 	need("type", oneOf("while", "until", "for", "forEach")),
 	need("maxIterations", iterations),
 	may("condition", loopCondition{}),
@@ -174,7 +174,7 @@ func (loopConfig) Check(at problem.SourceValue, report problem.Report) {
 }
 
 // parallelShape is a step whose prompt delegates several tasks to be done at once.
-var parallelShape = object{What: "a parallel step", Hints: keyhints.Parallel, Fields: []field{
+var parallelShape = object{What: "a parallel step", Hints: &keyhints.Parallel, Fields: []field{
 	need("id", stepID),
 	need("type", oneOf("parallel")),
 	need("title", title),
@@ -191,7 +191,7 @@ var parallelShape = object{What: "a parallel step", Hints: keyhints.Parallel, Fi
 
 // delegationShape is one task of a parallel step. workflowId names a routine for the
 // performer; it is not resolved when the file is validated.
-var delegationShape = object{What: "a delegation", Hints: keyhints.Delegation, Fields: []field{
+var delegationShape = object{What: "a delegation", Hints: &keyhints.Delegation, Fields: []field{
 	need("workflowId", title),
 	may("allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`),
 		Like: "the name of a tool"}}),

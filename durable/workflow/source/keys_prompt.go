@@ -9,7 +9,7 @@ import (
 
 // promptBlocksShape is a prompt in named parts, the structured alternative to prompt.
 // The compiler renders the parts as sections in a fixed order.
-var promptBlocksShape = object{What: "prompt blocks", Hints: keyhints.PromptBlocks, Fields: []field{
+var promptBlocksShape = object{What: "prompt blocks", Hints: &keyhints.PromptBlocks, Fields: []field{
 	may("goal", promptValue),
 	may("constraints", list{Of: promptValue}),
 	may("procedure", list{Of: promptValue}),
@@ -32,7 +32,7 @@ var promptValue = byKind{canon.String: text{}, canon.Array: list{Of: byTag{
 
 // fragmentShape is a text that is appended to the prompt when its condition is true, or
 // always when it has none.
-var fragmentShape = object{What: "a prompt fragment", Hints: keyhints.Fragment, Fields: []field{
+var fragmentShape = object{What: "a prompt fragment", Hints: &keyhints.Fragment, Fields: []field{
 	need("id", text{Min: 1, Max: 64, Pattern: lowerID, Like: "a lowercase name"}),
 	need("text", text{Min: 1, Max: 4096}),
 	may("when", conditional{}),
@@ -40,11 +40,11 @@ var fragmentShape = object{What: "a prompt fragment", Hints: keyhints.Fragment, 
 
 // assessmentShape grades work along dimensions, each with a list of levels. A
 // dimension has at least two levels: with one level there would be nothing to decide.
-var assessmentShape = object{What: "an assessment", Hints: keyhints.Assessment, Fields: []field{
+var assessmentShape = object{What: "an assessment", Hints: &keyhints.Assessment, Fields: []field{
 	// Ids and levels appear in artifacts, so that they have no prefix in routines.
 	need("id", text{Min: 1, Max: 64}),
 	need("purpose", shortText),
-	need("dimensions", list{Min: 1, Key: "id", Of: object{What: "a dimension", Hints: keyhints.Dimension, Fields: []field{
+	need("dimensions", list{Min: 1, Key: "id", Of: object{What: "a dimension", Hints: &keyhints.Dimension, Fields: []field{
 		need("id", text{Min: 1, Max: 64}),
 		need("purpose", shortText),
 		need("levels", list{Of: text{Min: 1, Max: 64}, Min: 2, Unique: true}),
@@ -54,7 +54,7 @@ var assessmentShape = object{What: "an assessment", Hints: keyhints.Assessment, 
 
 // consequenceShape keeps a step pending when an assessment has the given level. The guidance
 // describes the follow-up that is required.
-var consequenceShape = object{What: "an assessment consequence", Hints: keyhints.Consequence, Fields: []field{
+var consequenceShape = object{What: "an assessment consequence", Hints: &keyhints.Consequence, Fields: []field{
 	need("when", object{What: "a trigger", Fields: []field{
 		need("anyEqualsLevel", text{Min: 1, Max: 64}),
 		may("forAssessment", text{Min: 1, Max: 128}),

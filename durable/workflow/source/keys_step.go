@@ -31,7 +31,7 @@ const templateCallType = "template_call"
 
 // templateCallShape is a step of templateCallType: the keys that have an effect on the steps of the
 // template, and those that are ignored.
-var templateCallShape = object{What: "a template call step", Hints: keyhints.TemplateCallStep, Fields: []field{
+var templateCallShape = object{What: "a template call step", Hints: &keyhints.TemplateCallStep, Fields: []field{
 	need("id", stepID),
 	need("type", oneOf(templateCallType)),
 	need("title", title),
@@ -44,7 +44,7 @@ var templateCallShape = object{What: "a template call step", Hints: keyhints.Tem
 }}
 
 // callShape names a template and its arguments. The compiler replaces the step by those of the template.
-var callShape = object{What: "a template call", Hints: keyhints.TemplateCall, Fields: []field{
+var callShape = object{What: "a template call", Hints: &keyhints.TemplateCall, Fields: []field{
 	need("templateId", builtinName{title, "template"}),
 	may("args", anyObject),
 }}
@@ -61,7 +61,7 @@ func (anyStep) Check(at problem.SourceValue, report problem.Report) { stepShape.
 
 // standardShape is a plain step: its prompt, the output it requires, and the condition
 // under which it runs.
-var standardShape = object{What: "a step", Hints: keyhints.Step, Fields: []field{
+var standardShape = object{What: "a step", Hints: &keyhints.Step, Fields: []field{
 	need("id", stepID),
 	need("title", title),
 	// One of prompt, promptBlocks and promptRef, or an action; promptFragments add to each.
@@ -116,7 +116,7 @@ var contractRef = text{Min: 1, Pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-
 
 // contractShape refers to a contract pack. Workflows cannot contain schemas of their own
 // (docs/design.md#authoring).
-var contractShape = object{What: "an output contract", Hints: keyhints.Contract, Fields: []field{
+var contractShape = object{What: "an output contract", Hints: &keyhints.Contract, Fields: []field{
 	need("contractRef", builtinName{contractRef, "contract"}),
 	may("required", boolean),
 }}
@@ -144,7 +144,7 @@ var gateShape = object{What: "a confirmation", Fields: []field{
 }}
 
 // approvalShape is a gate that people approve (docs/design.md#decisions).
-var approvalShape = object{What: "an approval", Hints: keyhints.Approval, Fields: []field{
+var approvalShape = object{What: "an approval", Hints: &keyhints.Approval, Fields: []field{
 	need("kind", text{}),
 	may("approvers", list{Of: approverName, Min: 1, Max: limits.ApproversMax, Unique: true}),
 	may("condition", conditional{}),
@@ -171,10 +171,10 @@ var noNUL = pattern.New(`^[^\x00]*$`)
 // (docs/design.md#commands-and-trust), a wait (docs/design.md#waiting), or a function of the HTTP host
 // (package hoststep). Arguments are passed unchanged; no shell interprets them.
 var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
-	Cases: map[string]shape.Shape{hoststep.Action: hoststep.Shape, WaitAction: waitShape, CommandAction: object{What: "a command", Hints: keyhints.Command, Fields: []field{
+	Cases: map[string]shape.Shape{hoststep.Action: hoststep.Shape, WaitAction: waitShape, CommandAction: object{What: "a command", Hints: &keyhints.Command, Fields: []field{
 		need("kind", oneOf(CommandAction)),
 		argvField, cwdField, envField, timeoutField,
-		may("retry", object{What: "a retry", Hints: keyhints.Retry, Fields: []field{
+		may("retry", object{What: "a retry", Hints: &keyhints.Retry, Fields: []field{
 			need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),
 			may("backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}),
 		}}),
@@ -196,7 +196,7 @@ var (
 )
 
 // checkShape is a command that proves something when a step is handed in (docs/design.md#checks).
-var checkShape = object{What: "a check", Hints: keyhints.Check, Fields: []field{
+var checkShape = object{What: "a check", Hints: &keyhints.Check, Fields: []field{
 	need("id", text{Min: 1, Max: limits.StepIDBytesMax, Pattern: pattern.New(`^[a-z0-9_-]+$`),
 		Like: "an id of lowercase letters, digits, _ and -"}),
 	argvField, cwdField, envField, timeoutField,

@@ -28,7 +28,7 @@ var shortTexts = list{Of: shortText, Unique: true}
 
 // workflowShape is the root of a workflow file. The required members come first; the
 // others follow in alphabetical order, Waybill's own keys included.
-var workflowShape = object{What: "a workflow", Hints: keyhints.Workflow, Fields: []field{
+var workflowShape = object{What: "a workflow", Hints: &keyhints.Workflow, Fields: []field{
 	// The form of the id depends on the source kind; see checkID.
 	need("id", text{Min: 3, Max: 64}),
 	need("name", title),
@@ -50,7 +50,7 @@ var workflowShape = object{What: "a workflow", Hints: keyhints.Workflow, Fields:
 	may("metricsProfile", oneOf("coding", "review", "research", "design", "ticket", "none")),
 	may("modelTier", modelTier),
 	may("preconditions", shortTexts),
-	may("recommendedPreferences", object{What: "recommended preferences", Hints: keyhints.Recommended, Fields: []field{
+	may("recommendedPreferences", object{What: "recommended preferences", Hints: &keyhints.Recommended, Fields: []field{
 		may("recommendedAutonomy", oneOf("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")),
 		may("recommendedRiskPolicy", oneOf("conservative", "balanced", "aggressive")),
 	}}),
@@ -63,7 +63,7 @@ func IsWorkflowKey(key string) bool { return workflowShape.Knows(key) }
 
 // extensionPointShape is a slot that a project can bind to its own routine. The default
 // applies where the project binds nothing.
-var extensionPointShape = object{What: "an extension point", Hints: keyhints.ExtensionPoint, Fields: []field{
+var extensionPointShape = object{What: "an extension point", Hints: &keyhints.ExtensionPoint, Fields: []field{
 	need("slotId", text{Min: 2, Max: 64, Pattern: pattern.New(`^[a-z][a-z0-9_]*$`), Like: "a lowercase name"}),
 	need("purpose", shortText),
 	need("default", title),
@@ -72,7 +72,7 @@ var extensionPointShape = object{What: "an extension point", Hints: keyhints.Ext
 
 // referenceShape names a document. The document is never read when compiling, so that the
 // workflow hash depends on the workflow alone.
-var referenceShape = object{What: "a reference", Hints: keyhints.Reference, Fields: []field{
+var referenceShape = object{What: "a reference", Hints: &keyhints.Reference, Fields: []field{
 	need("id", text{Min: 2, Max: 64, Pattern: lowerID, Like: "a lowercase name"}),
 	need("title", title),
 	need("source", text{Min: 1, Max: 512}),
@@ -95,7 +95,7 @@ var capabilityList = list{Of: oneOf("delegation", "web_browsing"), Unique: true}
 
 // functionsShape is functionDefinitions of a workflow, a loop or a step. The definition
 // nearest to the reference applies, so a name must be unique within one list only.
-var functionsShape = list{Key: "name", Of: object{What: "a function", Hints: keyhints.Function, Fields: []field{
+var functionsShape = list{Key: "name", Of: object{What: "a function", Hints: &keyhints.Function, Fields: []field{
 	need("name", identifier),
 	need("definition", text{}),
 	may("parameters", list{Of: parameterShape, Key: "name"}),
@@ -121,7 +121,7 @@ var contextKey = text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`),
 // inputsShape declares context that only the caller can provide
 // (docs/design.md#requirements-on-the-caller). The reason is recorded when the run has
 // to stop for a missing input.
-var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Hints: keyhints.Input, Fields: []field{
+var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Hints: &keyhints.Input, Fields: []field{
 	need("contextKey", contextKey),
 	need("reason", words{Set: reason.UserOnlyDetails()}),
 	need("description", text{Min: 1, Max: 512}),

@@ -24,12 +24,16 @@ type (
 	anything   = shape.Anything
 )
 
-// Short names for the constructors and common shapes of package shape.
+// Short names for the constructors and common shapes of package shape. As functions and literals they make the tables
+// data of the binary; as variables they would be code that runs when it starts.
 var (
-	need, may          = shape.Need, shape.May
-	oneOf              = shape.OneOf
-	boolean, anyObject = shape.Boolean, shape.AnyObject
+	boolean   = oneKind{canon.Bool, "true or false"}
+	anyObject = oneKind{canon.Object, "an object"}
 )
+
+func need(name string, s shape.Shape) field { return shape.Need(name, s) }
+func may(name string, s shape.Shape) field  { return shape.May(name, s) }
+func oneOf(set ...string) words             { return shape.OneOf(set...) }
 
 // conditional is the shape of a condition (package condition).
 type conditional struct{}
