@@ -18,16 +18,28 @@ import (
 // open.
 var contracts = merged(runContracts, nodeContracts, agentContracts, promptContracts, envelopeContracts)
 
-// merged returns one table of several. A type in two of them is a programming error and panics.
-func merged(tables ...map[EventType]shape.Shape) map[EventType]shape.Shape {
-	out := map[EventType]shape.Shape{}
-	for _, table := range tables {
-		for t, s := range table {
-			if out[t] != nil {
-				panic("openwop: two contracts of " + string(t))
-			}
-			out[t] = s
+// contract is the payload of one type. Lists of contracts are data of the binary; calls of shape.ObjectOf would be code
+// that runs when it starts.
+type contract struct {
+	of     EventType
+	open   bool // the object may have members besides these
+	what   string
+	fields fields
+}
+
+const closed, open = false, true
+
+type fields = []shape.Field
+
+// merged returns one table of several, and of the contract that is no plain object. A type in two of them is a
+// programming error and panics.
+func merged(tables ...[]contract) map[EventType]shape.Shape {
+	out := map[EventType]shape.Shape{InterruptRequested: interruptShape}
+	for _, c := range slices.Concat(tables...) {
+		if out[c.of] != nil {
+			panic("openwop: two contracts of " + string(c.of))
 		}
+		out[c.of] = shape.Object{What: c.what, Fields: c.fields, Open: c.open}
 	}
 	return out
 }
@@ -52,7 +64,7 @@ func CheckPayload(t EventType, payload canon.Value) error {
 	s, ok := contracts[t]
 	if !ok {
 		if t.Vendor() && len(t) > len(VendorPrefix) && t[:len(VendorPrefix)] == VendorPrefix {
-			s = shape.AnyObject
+			s = anyObject
 		} else {
 			return fmt.Errorf("type %q has no contract", t)
 		}
@@ -80,6 +92,8 @@ func check(s shape.Shape, v canon.Value) []problem.Problem {
 // The shapes that the contracts are made of.
 var (
 	anyText    = shape.Text{}
+	anyObject  = shape.OneKind{Kind: canon.Object, Text: "an object"}
+	boolean    = shape.OneKind{Kind: canon.Bool, Text: "true or false"}
 	someText   = shape.Text{Min: 1}
 	texts      = shape.List{Of: anyText}
 	count      = shape.Amount{Whole: true}
@@ -94,12 +108,13 @@ var (
 	// host is the host of an event that caused this one, if it is another host.
 	host = shape.May("causationHostId", someText)
 
-	errorObject = open("an error", shape.Need("code", someText), shape.Need("message", someText),
-		shape.May("details", shape.AnyObject), shape.May("retryable", shape.Boolean))
+	errorObject = shape.Object{What: "an error", Open: true, Fields: fields{shape.Need("code", someText),
+		shape.Need("message", someText),
+		shape.May("details", anyObject), shape.May("retryable", boolean)}}
 )
 
-// open returns an object that may have members besides these.
-func open(what string, fields ...shape.Field) shape.Object {
+// extensible returns an object that may have members besides these.
+func extensible(what string, fields ...shape.Field) shape.Object {
 	return shape.Object{What: what, Fields: fields, Open: true}
 }
 

@@ -30,20 +30,20 @@ const (
 
 // createRunShape is the form of a request to create a run. It is closed; inputs, configurable and metadata
 // are open but for the members that the protocol reserves.
-var createRunShape = shape.ObjectOf("a request to create a run",
+var createRunShape = shape.Object{What: "a request to create a run", Fields: fields{
 	shape.Need("workflowId", shape.Text{Min: 1, Max: nameRunesMax}),
-	shape.May("inputs", shape.AnyObject),
+	shape.May("inputs", anyObject),
 	shape.May("tenantId", shape.Text{Min: 1, Max: nameRunesMax}),
 	shape.May("scopeId", shape.Text{Min: 1, Max: nameRunesMax}),
 	shape.May("callbackUrl", shape.Text{Min: 1, Max: urlRunesMax}),
-	shape.May("configurable", open("what can be configured",
+	shape.May("configurable", extensible("what can be configured",
 		shape.May("recursionLimit", atLeastOne), shape.May("model", someText),
 		shape.May("temperature", shape.Amount{Max: 2}), shape.May("maxTokens", atLeastOne),
 		shape.May("promptOverrides", shape.Dictionary{Value: anyText}),
 		shape.May("mockProvider", shape.ObjectOf("a mock provider", shape.Need("id", shape.Text{Min: 1, Max: 128}),
-			shape.May("config", shape.AnyObject))))),
+			shape.May("config", anyObject))))),
 	shape.May("tags", shape.List{Of: shape.Text{Min: 1, Max: TagRunesMax}, Max: limits.TagsMax}),
-	shape.May("metadata", shape.AnyObject))
+	shape.May("metadata", anyObject)}}
 
 // CreateRunSchema returns the JSON Schema of a request to create a run.
 func CreateRunSchema() canon.Value {

@@ -65,35 +65,40 @@ var interruptShape = func() shape.ByTag {
 	data := map[InterruptKind]shape.Object{
 		ApprovalInterrupt:      approvalData,
 		ClarificationInterrupt: of(shape.Need("questions", questions), shape.May("contextType", anyText)),
-		ExternalEventInterrupt: of(shape.Need("eventType", anyText), shape.Need("correlation", shape.AnyObject)),
+		ExternalEventInterrupt: of(shape.Need("eventType", anyText), shape.Need("correlation", anyObject)),
 		CustomInterrupt:        of(shape.Need("customKind", someText), shape.May("payload", shape.Anything{})),
 		ConversationStart:      of(conversation, shape.May("title", anyText), shape.May("initialPrompt", anyText)),
-		ConversationExchange: of(conversation, shape.Need("prompt", someText), shape.May("outcomeSchema", shape.AnyObject),
+		ConversationExchange: of(conversation, shape.Need("prompt", someText),
+			shape.May("outcomeSchema", anyObject),
 			shape.May("turnIndex", count)),
 		ConversationClose: of(conversation, shape.May("reason", anyText)),
-		LowConfidence: of(shape.Need("agentId", agentID), shape.Need("threshold", portion), shape.Need("observed", portion),
+		LowConfidence: of(shape.Need("agentId", agentID), shape.Need("threshold", portion),
+			shape.Need("observed", portion),
 			shape.May("decision", shape.Anything{})),
 	}
 	out := shape.ByTag{Key: "kind", Text: "an interrupt", Cases: map[string]shape.Shape{}}
 	for kind, d := range data {
-		out.Cases[string(kind)] = shape.ObjectOf("an interrupt", shape.Need("kind", shape.OneOf(string(kind))),
-			shape.Need("key", shape.Text{Min: 1, Max: 256}), shape.May("resumeSchema", shape.AnyObject),
-			shape.May("timeoutMs", count), shape.Need("data", d))
+		out.Cases[string(kind)] = shape.Object{What: "an interrupt", Fields: fields{
+			shape.Need("kind", shape.OneOf(string(kind))),
+			shape.Need("key", shape.Text{Min: 1, Max: 256}), shape.May("resumeSchema", anyObject),
+			shape.May("timeoutMs", count), shape.Need("data", d)}}
 	}
 	return out
 }()
 
 // approvalData is the data of an approval.
-var approvalData = shape.ObjectOf("the data of an approval", shape.Need("artifactId", someText),
+var approvalData = shape.Object{What: "the data of an approval", Fields: fields{shape.Need("artifactId", someText),
 	shape.Need("artifactType", someText), shape.Need("title", someText), shape.May("description", anyText),
 	shape.May("artifactData", shape.Anything{}),
-	shape.Need("actions", shape.List{Of: shape.OneOf("accept", "reject", "refine", "edit-accept", "ask"), Min: 1, Unique: true}),
+	shape.Need("actions",
+		shape.List{Of: shape.OneOf("accept", "reject", "refine", "edit-accept", "ask"), Min: 1, Unique: true}),
 	shape.May("requiredApprovals", atLeastOne), shape.May("approversList", texts),
-	shape.May("rejectionPolicy", shape.OneOf("single-veto", "majority")), shape.May("overrideBypassesQuorum", shape.Boolean),
+	shape.May("rejectionPolicy", shape.OneOf("single-veto", "majority")),
+	shape.May("overrideBypassesQuorum", boolean),
 	shape.May("approverGroupRefs", texts), shape.May("approverRoleRefs", texts),
 	shape.May("audience", shape.ObjectOf("an audience", shape.May("subjects", texts), shape.May("groups", texts),
-		shape.May("roles", texts))))
+		shape.May("roles", texts)))}}
 
 // questions are what a clarification asks.
 var questions = shape.List{Min: 1, Of: shape.ObjectOf("a question", shape.Need("id", someText),
-	shape.Need("question", someText), shape.May("schema", shape.AnyObject))}
+	shape.Need("question", someText), shape.May("schema", anyObject))}

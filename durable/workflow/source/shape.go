@@ -27,8 +27,8 @@ type (
 // Short names for the constructors and common shapes of package shape. As functions and literals they make the tables
 // data of the binary; as variables they would be code that runs when it starts.
 var (
-	boolean   = oneKind{canon.Bool, "true or false"}
-	anyObject = oneKind{canon.Object, "an object"}
+	boolean   = oneKind{Kind: canon.Bool, Text: "true or false"}
+	anyObject = oneKind{Kind: canon.Object, Text: "an object"}
 )
 
 func need(name string, s shape.Shape) field { return shape.Need(name, s) }
