@@ -119,7 +119,7 @@ var owners = map[string][]string{
 	"golang.org/x/sys":                       {"infra/osfs"},
 	"golang.org/x/text":                      {"durable/run/resume", "cmd/waybill/cli/page"},
 	"golang.org/x/term":                      {"infra/terminal"},
-	"charm.land/lipgloss/v2":                 {"cmd/waybill/cli/page"},
+	"github.com/clipperhouse/displaywidth":   {"cmd/waybill/cli/page"},
 	"github.com/modelcontextprotocol/go-sdk": {"infra/mcpserver"},
 	"github.com/google/jsonschema-go": {"infra/mcpserver", "infra/schema",
 		"ports/porttest/openwoptest"},

@@ -3,8 +3,6 @@ package page
 import (
 	"strings"
 	"unicode"
-
-	"charm.land/lipgloss/v2"
 )
 
 // NewExact returns a page for what a person consents to: on a terminal with so many columns, each
@@ -150,5 +148,5 @@ func columnsOf(r rune, marks int) int {
 	if unicode.In(r, unicode.Mn, unicode.Me) && marks <= marksMax {
 		return 0
 	}
-	return max(lipgloss.Width(string(r)), 1)
+	return max(TextWidth(string(r)), 1)
 }

@@ -1,6 +1,6 @@
 package page
 
-import "charm.land/lipgloss/v2"
+import "strings"
 
 // Styles are functions that style a single line of text with the sixteen colors of the user's
 // terminal theme. Without color they return the text unchanged.
@@ -15,30 +15,27 @@ type Styles struct {
 
 // NewStyles returns styles that use colors when color is true.
 func NewStyles(color bool) Styles {
-	render := func(s lipgloss.Style) func(string) string {
+	// selects is an SGR parameter (ECMA-48).
+	styled := func(selects string) func(string) string {
 		return func(text string) string {
 			if !color || text == "" {
 				return text
 			}
-			return s.Render(text)
+			return "\x1b[" + selects + "m" + text + "\x1b[m"
 		}
 	}
-	plain := lipgloss.NewStyle()
-	return Styles{
-		Bold:   render(plain.Bold(true)),
-		Dim:    render(plain.Faint(true)),
-		Accent: render(plain.Foreground(lipgloss.Cyan)),
-		Good:   render(plain.Foreground(lipgloss.Green)),
-		Warn:   render(plain.Foreground(lipgloss.Yellow)),
-		Bad:    render(plain.Foreground(lipgloss.Red)),
-	}
+	return Styles{Bold: styled("1"), Dim: styled("2"), Accent: styled("36"), Good: styled("32"), Warn: styled("33"), Bad: styled("31")}
 }
 
-// TextWidth is the number of columns that text occupies; escape sequences of styles count as 0.
+// TextWidth is the number of columns that text occupies, of several lines the widest; escape sequences of styles count as 0.
 func TextWidth(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
-			return lipgloss.Width(text)
+			width := 0
+			for line := range strings.SplitSeq(text, "\n") {
+				width = max(width, cells.String(line))
+			}
+			return width
 		}
 	}
 	return len(text) // the widths of all texts of the help are computed at each start

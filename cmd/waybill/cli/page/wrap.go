@@ -3,8 +3,6 @@ package page
 import (
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/waybill/waybill/durable/pattern"
 )
 
@@ -71,22 +69,4 @@ func words(text string, width int) (out []string) {
 		out = append(out, unit)
 	}
 	return out
-}
-
-// Fold breaks a line that is wider than width, at words where possible and inside them where
-// necessary, and repeats colors on each part. It is for program output, which must not exceed the
-// width.
-func Fold(line string, width int) []string {
-	if width <= 0 || len(line) <= width || TextWidth(line) <= width {
-		return []string{line}
-	}
-	return strings.Split(lipgloss.Wrap(line, width, ""), "\n")
-}
-
-// Cut shortens a line to width and ends it with an ellipsis.
-func Cut(line string, width int) string {
-	if width <= 0 || TextWidth(line) <= width {
-		return line
-	}
-	return lipgloss.NewStyle().MaxWidth(width-1).Render(line) + "…"
 }
