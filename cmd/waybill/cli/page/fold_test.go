@@ -23,6 +23,8 @@ func TestFoldBreaksAtWordsAndClusters(t *testing.T) {
 		{3, "e\u0301e\u0301e\u0301e\u0301", []string{"e\u0301e\u0301e\u0301", "e\u0301"}},
 		{5, "ab\u00a0cd\u00a0e", []string{"ab\u00a0cd", "\u00a0e"}},
 		{4, "\x1b[31mab\x1b[0m cd\x1b[0m", []string{"\x1b[31mab\x1b[0m", "cd\x1b[0m"}},
+		{2, "b  \x1b[0m", []string{"b\x1b[0m"}},
+		{4, "abcd \x1b[m  \x1b[0m", []string{"abcd\x1b[m\x1b[0m"}},
 		{3, "\x1b[1;31mab cd\x1b[0m ef", []string{"\x1b[1;31mab\x1b[m", "\x1b[1;31mcd\x1b[0m", "ef"}},
 	}
 	for _, c := range cases {
