@@ -50,6 +50,8 @@ func New(code Code, format string, args ...any) *Fault {
 
 // Wrap is New with a cause. errors.Is and errors.As find the cause; the message does not repeat
 // it.
+//
+//go:noinline
 func Wrap(cause error, code Code, format string, args ...any) *Fault {
 	f := New(code, format, args...)
 	f.Err = cause
@@ -57,12 +59,16 @@ func Wrap(cause error, code Code, format string, args ...any) *Fault {
 }
 
 // Suggest replaces the suggestion and returns f. Commands in it are arguments of type Command.
+//
+//go:noinline
 func (f *Fault) Suggest(format string, args ...any) *Fault {
 	f.Suggestion = Suggest(format, args...)
 	return f
 }
 
 // With adds one detail and returns f.
+//
+//go:noinline
 func (f *Fault) With(name string, value any) *Fault {
 	if f.Details == nil {
 		f.Details = map[string]any{}
@@ -102,6 +108,8 @@ func Of(err error) *Fault {
 }
 
 // CodeOf returns the code of err as Of finds it, "" for nil.
+//
+//go:noinline
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -110,4 +118,6 @@ func CodeOf(err error) Code {
 }
 
 // Is reports whether CodeOf(err) is code.
+//
+//go:noinline
 func Is(err error, code Code) bool { return CodeOf(err) == code }

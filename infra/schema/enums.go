@@ -53,6 +53,8 @@ type enum struct {
 }
 
 // enumOf returns the enum of the type of all.
+//
+//go:noinline
 func enumOf[S ~string](all ...S) enum {
 	e := enum{of: reflect.TypeFor[S]()}
 	for _, s := range all {

@@ -40,7 +40,7 @@ func (t *Table) ViewForeign(e Event) (g ForeignView, ok bool) {
 	if !known || spec.scope.check(e.Scope) != nil {
 		return g, true
 	}
-	p, err := spec.known(replaceRecordIDs(g.Data))
+	p, err := spec.decode(replaceRecordIDs(g.Data), canon.DecodeKnown)
 	if err != nil || !displayable(p, e.Scope) {
 		return g, true
 	}

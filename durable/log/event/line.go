@@ -148,10 +148,10 @@ func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
 	if !known || !ok {
 		return false
 	}
-	p, err := spec.decode(data)
+	p, err := spec.decode(data, canon.Decode)
 	if err != nil {
 		// An additional member makes the event foreign; its known members are decoded.
-		p, err = spec.known(data)
+		p, err = spec.decode(data, canon.DecodeKnown)
 	}
 	if err != nil || spec.scope.check(e.Scope) != nil || p.Check(e.Scope) != nil {
 		e.Data = spec.unknown(data)

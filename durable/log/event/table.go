@@ -3,6 +3,7 @@ package event
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -30,12 +31,10 @@ func (n ScopeNeed) check(s Scope) error {
 
 // Spec is one row of a table: how data of a kind is decoded, and which scope it needs.
 type Spec struct {
-	kind   string
-	scope  ScopeNeed
-	exact  func(*canon.Exact) (Payload, bool) // canonical lines
-	decode func(canon.Value) (Payload, error) // strict
-	known  func(canon.Value) (Payload, error) // ignores unknown members
-	pins   bool                               // the payload is a Pinner
+	kind  string
+	scope ScopeNeed
+	of    reflect.Type // of the payload
+	pins  bool         // the payload is a Pinner
 	// ignorable: events of the kind have the member of that name, and one without it is foreign.
 	ignorable bool
 	zero      Payload
@@ -50,25 +49,27 @@ type Pinner interface {
 // Row returns the row for payload type P.
 func Row[P Payload](need ScopeNeed) Spec {
 	var zero P
-	_, pins := any(zero).(Pinner)
-	_, ignores := any(zero).(ignorable)
-	return Spec{kind: zero.Kind(), scope: need, pins: pins, ignorable: ignores, zero: zero,
-		exact: func(x *canon.Exact) (Payload, bool) {
-			var p P
-			ok := x.Into(&p, dataDepth)
-			return p, ok
-		},
-		decode: decodeWith[P](canon.Decode),
-		known:  decodeWith[P](canon.DecodeKnown)}
+	return rowOf(zero, need)
 }
 
-// decodeWith returns the function that decodes payload type P with one of canon's decoders.
-func decodeWith[P Payload](decode func(canon.Value, any) error) func(canon.Value) (Payload, error) {
-	return func(v canon.Value) (Payload, error) {
-		var p P
-		err := decode(v, &p)
-		return p, err
-	}
+func rowOf(zero Payload, need ScopeNeed) Spec {
+	_, pins := zero.(Pinner)
+	_, ignores := zero.(ignorable)
+	return Spec{kind: zero.Kind(), scope: need, of: reflect.TypeOf(zero), pins: pins, ignorable: ignores, zero: zero}
+}
+
+// exact decodes a canonical line.
+func (s *Spec) exact(x *canon.Exact) (Payload, bool) {
+	p := reflect.New(s.of)
+	ok := x.Into(p.Interface(), dataDepth)
+	return p.Elem().Interface().(Payload), ok
+}
+
+// decode decodes with one of canon's decoders.
+func (s *Spec) decode(v canon.Value, into func(canon.Value, any) error) (Payload, error) {
+	p := reflect.New(s.of)
+	err := into(v, p.Interface())
+	return p.Elem().Interface().(Payload), err
 }
 
 // Table is the closed union of the events of one kind of log. Tables are immutable after NewTable.

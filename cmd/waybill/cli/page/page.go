@@ -132,6 +132,8 @@ func (p *Page) lines(first, rest, text string, paint func(string) string) {
 // Text writes a sentence or title from an untrusted source: cleaned and wrapped, the first line
 // after lead and the others indented by the width of lead. Line breaks in it become spaces; see Prose
 // for text of several lines.
+//
+//go:noinline
 func (p *Page) Text(lead, s string) { p.StyledText(lead, s, Plain) }
 
 // Plain is the style that returns text unchanged, for StyledText.
