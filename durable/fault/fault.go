@@ -2,6 +2,8 @@
 // closed code for programs, a sentence for people, a suggestion for both, and a cause for
 // diagnosis.
 //
+// Functions that hundreds of places call are not inlined, for the size of the binary.
+//
 // It does not format output, retry calls or log. The table in codes.go maps each code to its
 // exit status and is mirrored in docs/errors.md. Start reading at Fault and Table.
 package fault

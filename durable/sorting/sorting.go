@@ -1,7 +1,7 @@
 // Package sorting sorts lists of few elements by code that the binary has once. It has no order of its own.
 //
-// slices.SortFunc is compiled for each type of element, at 20 to 35 KB of the binary each. It takes a third to a half of the
-// time; what sorts the sessions or objects of a store, or encodes values, calls it directly.
+// slices.SortFunc is compiled for each type of element, at 15 to 25 KB of the binary each. It is 1.3 to 1.7 times as fast;
+// what sorts the sessions or objects of a store, or encodes values, calls it directly.
 package sorting
 
 import "sort"

@@ -52,7 +52,7 @@ type enum struct {
 	values []any
 }
 
-// enumOf returns the enum of the type of all.
+// enumOf returns the enum of the type of all. It is called once for each type: inlined it would be most of the package.
 //
 //go:noinline
 func enumOf[S ~string](all ...S) enum {

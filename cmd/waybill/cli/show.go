@@ -54,11 +54,11 @@ func AskBriefly[T any](a *App, cmd *cobra.Command, ask func(context.Context, *St
 // unchanged, and nothing is printed then.
 func Show[T any](a *App, cmd *cobra.Command, kind string, ask func(context.Context, *Store) (T, error),
 	print func(*page.Page, T)) error {
-	return ShowVerdict(a, cmd, kind, ask, print, func(T) int { return fault.ExitDone })
+	return ShowVerdict(a, cmd, kind, ask, print, nil)
 }
 
 // ShowVerdict is Show for a check: after the answer is printed, status returns the exit status
-// of the command, such as fault.ExitIntegrity for a damaged log.
+// of the command, such as fault.ExitIntegrity for a damaged log; nil: fault.ExitDone.
 func ShowVerdict[T any](a *App, cmd *cobra.Command, kind string, ask func(context.Context, *Store) (T, error),
 	print func(*page.Page, T), status func(T) int) error {
 	return a.WithStore(cmd.Context(), func(ctx context.Context, o *Store) error {
@@ -66,7 +66,11 @@ func ShowVerdict[T any](a *App, cmd *cobra.Command, kind string, ask func(contex
 		if err != nil {
 			return err
 		}
-		return a.AnswerVerdict(kind, doc, func(p *page.Page) { print(p, doc) }, status(doc))
+		exit := fault.ExitDone
+		if status != nil {
+			exit = status(doc)
+		}
+		return a.AnswerVerdict(kind, doc, func(p *page.Page) { print(p, doc) }, exit)
 	})
 }
 

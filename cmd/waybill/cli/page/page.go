@@ -131,7 +131,7 @@ func (p *Page) lines(first, rest, text string, paint func(string) string) {
 
 // Text writes a sentence or title from an untrusted source: cleaned and wrapped, the first line
 // after lead and the others indented by the width of lead. Line breaks in it become spaces; see Prose
-// for text of several lines.
+// for text of several lines. It is not inlined, for the size of the binary: hundreds of places call it.
 //
 //go:noinline
 func (p *Page) Text(lead, s string) { p.StyledText(lead, s, Plain) }
