@@ -45,7 +45,9 @@ type ReadRequest struct {
 	// pass the segments up to it without their events, after it verified their digests. The error is
 	// manifest.ErrNotOnChain, perhaps after some were passed, if the log does not contain it.
 	Trusted manifest.Head
-	Locked  bool // the caller holds the log's exclusive lock: re-reading takes none
+	// TrustedEvents asks for these segments with their events, decoded without checks that they passed before.
+	TrustedEvents bool
+	Locked        bool // the caller holds the log's exclusive lock: re-reading takes none
 }
 
 // Visitor receives the committed segments of one reading of a log.

@@ -33,7 +33,7 @@ Nothing is changed.`,
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
-				defer cli.LimitMemory()()
+				defer cli.LimitHeap()()
 				g, err := views.ReadGraph(ctx, o.Views, cli.RunArg(args))
 				if err != nil {
 					return err

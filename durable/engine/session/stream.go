@@ -33,28 +33,34 @@ func (f Found) NotRead() error { return runNotFound(f.Run.String(), 1) }
 
 // Each reads the log of a session from its beginning and passes each committed segment to visit, in order and
 // once: a reading that starts over (docs/design.md#reading) passes only what follows. It keeps nothing of a
-// segment, so that it needs the same memory for any log. STORE_CONFLICT: the segments that were passed are not
-// those of the log any more.
+// segment, so that it needs the same memory for any log. Events up to the head of the session's head cache are not
+// checked again. STORE_CONFLICT: the segments that were passed are not those of the log any more.
 func Each(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
-	return each(ctx, r, &passed{session: s, visit: visit}, manifest.Head{})
+	return eachKnown(ctx, r, s, true, visit)
 }
 
 // EachLine is Each for callers that need the lines of the log and not its events: segments up to the head of the
 // session's head cache are verified and passed without Events.
 func EachLine(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
+	return eachKnown(ctx, r, s, false, visit)
+}
+
+// eachKnown is Each, with or without the events up to the head of the session's head cache.
+func eachKnown(ctx context.Context, r *Reader, s id.Session, events bool, visit ports.VisitorFunc) (manifest.Verdict, error) {
 	p := &passed{session: s, visit: visit}
 	b, _ := r.Brief(ctx, s, r.HeadKey(ctx))
-	v, err := each(ctx, r, p, b.Head)
+	v, err := each(ctx, r, p, ports.ReadRequest{Trusted: b.Head, TrustedEvents: events})
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		// Another log, or one that lost its tail. Whether its events are known is found out by decoding them.
-		v, err = each(ctx, r, p, manifest.Head{})
+		v, err = each(ctx, r, p, ports.ReadRequest{})
 	}
 	return v, err
 }
 
 // each reads a log from its beginning and passes what was not passed before.
-func each(ctx context.Context, r *Reader, p *passed, trusted manifest.Head) (manifest.Verdict, error) {
-	v, err := r.source.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(p.session), Trusted: trusted}, p.begin)
+func each(ctx context.Context, r *Reader, p *passed, req ports.ReadRequest) (manifest.Verdict, error) {
+	req.Log = manifest.SessionEvents(p.session)
+	v, err := r.source.Read(ctx, req, p.begin)
 	if err == nil && !p.met {
 		err = replaced(p.session)
 	}

@@ -14,29 +14,33 @@ const dataDepth = 1
 // appendEnvelope writes it. false: fall back to decodeAny, which decides whether the line is a
 // foreign event or not an event.
 func (t *Table) decodeExact(line []byte) (e Event, ok bool) {
+	e, key, ok := t.readExact(line)
+	return e, ok && t.specs[e.Data.Kind()].scope.check(e.Scope) == nil && e.Data.Check(e.Scope) == nil &&
+		key == e.DedupeKey() && checkDedupeKey(key) == nil
+}
+
+// readExact reads the members of a canonical line, without the checks of what they say. key is the dedupe key.
+func (t *Table) readExact(line []byte) (e Event, key string, ok bool) {
 	text := string(line)
 	spec, known := t.specs[kindAtEnd(text)]
 	x := canon.ExactText(text)
 	if !known || !x.Literal("{") {
-		return e, false
+		return e, "", false
 	}
 	if x.Literal(`"actor":`) {
 		if !x.Into(&e.Actor, dataDepth) || e.Actor.Check() != nil || !x.Literal(",") {
-			return e, false
+			return e, "", false
 		}
 	}
 	if !x.Literal(`"data":`) {
-		return e, false
+		return e, "", false
 	}
 	from := x.Pos()
 	if e.Data, ok = spec.exact(x); !ok || x.Pos()-from > limits.PayloadBytesMax {
-		return e, false
+		return e, "", false
 	}
-	key, ok := t.readEnvelope(x, &e, spec.kind)
-	if !ok || !x.Done() || spec.scope.check(e.Scope) != nil || e.Data.Check(e.Scope) != nil {
-		return e, false
-	}
-	return e, key == e.DedupeKey() && checkDedupeKey(key) == nil
+	key, ok = t.readEnvelope(x, &e, spec.kind)
+	return e, key, ok && x.Done()
 }
 
 // readEnvelope reads the members behind data.
@@ -82,16 +86,21 @@ func member(x *canon.Exact, name string) (string, bool) {
 
 const kindMember = `,"kind":"`
 
+// envelopeEnd is how many bytes of most lines follow the data: the kind is among them.
+const envelopeEnd = 512
+
 // kindAtEnd returns the kind of an event, by searching for the last member of that name: the kind
 // follows the data, and is needed to decode the data. The result is a guess that readEnvelope
 // verifies.
 func kindAtEnd(text string) string {
-	for {
-		_, after, found := strings.Cut(text, kindMember)
-		if !found {
-			kind, _, _ := strings.Cut(text, `"`)
-			return kind
-		}
-		text = after
+	end := text[max(0, len(text)-envelopeEnd):]
+	at := strings.LastIndex(end, kindMember)
+	if at < 0 {
+		end, at = text, strings.LastIndex(text, kindMember)
 	}
+	if at < 0 {
+		return ""
+	}
+	kind, _, _ := strings.Cut(end[at+len(kindMember):], `"`)
+	return kind
 }

@@ -28,6 +28,9 @@ func checkDecodersAgree(t interface {
 	if exact && !reflect.DeepEqual(short, long) {
 		t.Fatalf("%q:\ndecodeExact %+v\ndecodeAny   %+v", text, short, long)
 	}
+	if trusted, err := event.Domain.DecodeTrusted(text); exact && (err != nil || !reflect.DeepEqual(trusted, long)) {
+		t.Fatalf("%q:\nDecodeTrusted %+v, %v\ndecodeAny     %+v", text, trusted, err, long)
+	}
 	return exact
 }
 

@@ -61,7 +61,7 @@ func (r *reader) attested(visit func(l *segmentLoad, group []byte, pins []pin, h
 		got = &segmentLoad{attestation: attestation{span: stated.span}, size: math.MaxInt64, raw: !r.digests}
 		got.load(r.in, 1)
 	}
-	if got.err != nil || !got.exists || got.attestation != stated {
+	if got.err != nil || !got.exists || got.attestation != stated || got.decodeErr != nil {
 		return false, got.err
 	}
 	return true, r.commit(group, stated, func(head Head) error { return visit(got, group, pins, head) })

@@ -34,7 +34,7 @@ const (
 type segmentLoad struct {
 	attestation       // of the bytes in the file
 	size        int64 // as stated by the manifest, unverified
-	raw         bool  // the bytes are hashed, and not decoded
+	raw         bool  // the bytes are hashed, and decoded only for Input.TrustedEvents
 	exists      bool  // the file exists
 	err         error // of reading the file; ends the whole reading
 	seg         Segment
@@ -59,10 +59,13 @@ func (l *segmentLoad) load(in Input, parts int) {
 		return
 	}
 	if l.raw {
-		l.seg.Bytes, l.sum, l.bytes = data, canon.Sum(data), int64(len(data))
+		l.seg, l.sum, l.bytes = Segment{First: l.first, Last: l.last, Bytes: data}, canon.Sum(data), int64(len(data))
+		if in.TrustedEvents {
+			l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, in.Log.Table.DecodeTrusted)
+		}
 		return
 	}
-	if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts); l.decodeErr == nil {
+	if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, in.Log.Table.DecodeLine); l.decodeErr == nil {
 		// The span stays: the reader compares it while workers load.
 		is := attest(l.seg)
 		l.sum, l.bytes = is.sum, is.bytes

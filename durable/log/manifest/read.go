@@ -40,6 +40,8 @@ type Input struct {
 	// Trusted is a head that this version folded before, as healthy: all events up to it are known to it. Read then
 	// verifies the segments up to it by their digests, and passes them without Events.
 	Trusted Head
+	// TrustedEvents passes them with Events, decoded without the checks that they passed before.
+	TrustedEvents bool
 	// Foreign accepts groups with unknown members, with health UnknownVersion
 	// (docs/design.md#foreign-stores).
 	Foreign bool
@@ -62,7 +64,8 @@ func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
 	v, err := r.readAll(func() (bool, error) {
 		if r.v.Head.Next < in.Trusted.Next {
 			if ok, err := r.attested(func(l *segmentLoad, group []byte, _ []pin, head Head) error {
-				return visit(Segment{First: l.first, Last: l.last, Bytes: l.seg.Bytes, Group: group}, head)
+				l.seg.Group = group
+				return visit(l.seg, head)
 			}); ok || err != nil {
 				return false, err
 			}

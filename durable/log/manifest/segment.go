@@ -73,11 +73,14 @@ func EncodeSegment(log Log, events []event.Event) (Segment, error) {
 // not that segment. Events of kinds or forms that the table does not know are returned as foreign
 // events, not as errors (docs/design.md#foreign-stores).
 func DecodeSegment(log Log, first, last int64, data []byte) (Segment, error) {
-	return decodeParts(log, first, last, data, 1)
+	return decodeParts(log, first, last, data, 1, log.Table.DecodeLine)
 }
 
+// decodeLine decodes the line of an event.
+type decodeLine func([]byte) (event.Event, error)
+
 // decodeParts is DecodeSegment with up to parts goroutines; the result does not depend on parts.
-func decodeParts(log Log, first, last int64, data []byte, parts int) (Segment, error) {
+func decodeParts(log Log, first, last int64, data []byte, parts int, line decodeLine) (Segment, error) {
 	s := Segment{First: first, Last: last, Bytes: data}
 	// A line has at least one byte: a forged name must not size the slice of events.
 	if last-first >= int64(len(data)) {
@@ -86,9 +89,9 @@ func decodeParts(log Log, first, last int64, data []byte, parts int) (Segment, e
 	n := last - first + 1
 	var err error
 	if parts > 1 && len(data) >= partBytes && int64(bytes.Count(data, []byte{'\n'})) == n {
-		s.Events, err = decodeParallel(log, first, data, parts)
+		s.Events, err = decodeParallel(log, first, data, parts, line)
 	} else {
-		s.Events, err = decodeLines(log, make([]event.Event, 0, n), first, data)
+		s.Events, err = decodeLines(log, make([]event.Event, 0, n), first, data, line)
 	}
 	if got := int64(len(s.Events)); err == nil && got != n {
 		err = fmt.Errorf("%d events where the name says %d", got, n)
@@ -100,13 +103,13 @@ func decodeParts(log Log, first, last int64, data []byte, parts int) (Segment, e
 }
 
 // decodeLines decodes events with indices from first and appends them to out.
-func decodeLines(log Log, out []event.Event, first int64, data []byte) ([]event.Event, error) {
+func decodeLines(log Log, out []event.Event, first int64, data []byte, line decodeLine) ([]event.Event, error) {
 	for at := first; len(data) > 0; at++ {
 		end := bytes.IndexByte(data, '\n')
 		if end < 0 || end >= limits.LineBytesMax {
 			return out, fmt.Errorf("event %d: line without an end", at)
 		}
-		e, err := log.Table.DecodeLine(data[:end])
+		e, err := line(data[:end])
 		if err != nil {
 			return out, fmt.Errorf("event %d: %w", at, err)
 		}
@@ -122,7 +125,7 @@ func decodeLines(log Log, out []event.Event, first int64, data []byte) ([]event.
 // decodeParallel decodes parts of a segment in parallel, each into its own range of one slice. Of
 // several errors it returns the first in the order of lines, where a single reader would have
 // stopped.
-func decodeParallel(log Log, first int64, data []byte, parts int) ([]event.Event, error) {
+func decodeParallel(log Log, first int64, data []byte, parts int, line decodeLine) ([]event.Event, error) {
 	events := make([]event.Event, bytes.Count(data, []byte{'\n'}))
 	errs := make([]error, parts)
 	var done sync.WaitGroup
@@ -135,7 +138,7 @@ func decodeParallel(log Log, first int64, data []byte, parts int) ([]event.Event
 		lines := bytes.Count(part, []byte{'\n'})
 		out, from := rest[:0:lines], first+int64(len(events)-len(rest))
 		data, rest = data[len(part):], rest[lines:]
-		done.Go(func() { _, errs[i] = decodeLines(log, out, from, part) })
+		done.Go(func() { _, errs[i] = decodeLines(log, out, from, part, line) })
 	}
 	done.Wait()
 	return events, cmp.Or(errs...)

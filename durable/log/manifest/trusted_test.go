@@ -33,11 +33,18 @@ type passedSegment struct {
 }
 
 func (f *files) passed(in manifest.Input) (all []passedSegment, v manifest.Verdict, err error) {
+	all, _, v, err = f.passedEvents(in)
+	return all, v, err
+}
+
+// passedEvents is passed with the events of the segments.
+func (f *files) passedEvents(in manifest.Input) (all []passedSegment, events []event.Event, v manifest.Verdict, err error) {
 	v, err = manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
+		events = append(events, seg.Events...)
 		all = append(all, passedSegment{seg.First, seg.Last, string(seg.Bytes), string(seg.Group), seg.Events != nil, head})
 		return nil
 	})
-	return all, v, err
+	return all, events, v, err
 }
 
 // TestTrustedSegmentsAreNotDecoded: up to a trusted head the segments are the same but for their events, whether they
@@ -62,6 +69,29 @@ func TestTrustedSegmentsAreNotDecoded(t *testing.T) {
 			}
 			if got[i].decoded = true; got[i] != want[i] {
 				t.Errorf("trusted up to group %d: segment %d differs:\n%+v\n%+v", k, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// TestTrustedEventsAreTheSame: events of trusted segments are those of a reading that checks them, on one goroutine and on
+// several.
+func TestTrustedEventsAreTheSame(t *testing.T) {
+	f := trustedLog(t)
+	want, wantEvents, wantV, err := f.passedEvents(f.input(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, prefetch := range []int64{0, 1 << 20} {
+		for k, trusted := range f.heads {
+			in := f.input(prefetch)
+			in.Trusted, in.TrustedEvents = trusted, true
+			got, events, v, err := f.passedEvents(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(v, wantV) || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(events, wantEvents) {
+				t.Errorf("trusted up to group %d: %d segments, %d events, %+v", k, len(got), len(events), v)
 			}
 		}
 	}
@@ -98,7 +128,7 @@ func TestTrustHidesNoDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			in := f.input(0)
-			in.Trusted = trusted
+			in.Trusted, in.TrustedEvents = trusted, i%2 == 0
 			got, v, err := f.passed(in)
 			if errors.Is(err, manifest.ErrNotOnChain) && wantV.Head.Next < trusted.Next {
 				return

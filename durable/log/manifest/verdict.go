@@ -150,14 +150,16 @@ func (v *Verdict) markDamaged(f Finding) {
 // noteForeign sets health UnknownVersion where a committed event is foreign and must not be
 // ignored: this binary must not append to a log that it cannot fold.
 func (v *Verdict) noteForeign(log Log, events []event.Event) {
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		if !e.Foreign() || e.Ignorable || v.Health == UnknownVersion {
 			continue
 		}
 		v.Health = UnknownVersion
 		f := NewFinding(UnknownEvents, log.Root, "event %d (%s) has a shape that this version does not know", e.Index,
 			e.Data.Kind())
-		f.Event = &e.Index
+		index := e.Index
+		f.Event = &index
 		v.Findings = append(v.Findings, f)
 	}
 }

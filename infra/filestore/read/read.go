@@ -65,7 +65,7 @@ func (r *Reader) verify(ctx context.Context, req ports.ReadRequest,
 func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign bool,
 	run func(manifest.Input) (manifest.Verdict, error)) (manifest.Verdict, error) {
 	in := Input(ctx, r.d, req.Log)
-	in.From, in.Trusted, in.Foreign = req.From, req.Trusted, foreign
+	in.From, in.Trusted, in.TrustedEvents, in.Foreign = req.From, req.Trusted, req.TrustedEvents, foreign
 	f, err := r.d.Open(layout.ManifestPath(req.Log), osfs.Read)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -16,7 +16,7 @@ import (
 //
 // Text that a person consents to has a symbol for each of them; see Page.Quote and Name.
 func Clean(text string) string {
-	if isPlain(text) {
+	if isClean(text) {
 		return text
 	}
 	run := 0 // characters left out since the last one that is shown
@@ -50,7 +50,7 @@ const shapingMax = 3
 
 // marked is Clean with a symbol for each character that cannot be seen.
 func marked(text string) string {
-	if isPlain(text) {
+	if isClean(text) {
 		return text
 	}
 	return strings.Map(symbol, spelledOut.Replace(text))
@@ -62,7 +62,7 @@ func OneLine(text string) string { return Clean(strings.Join(strings.Fields(text
 
 // Scrub is Clean for text that Waybill has styled: colors remain.
 func Scrub(text string) string {
-	if isPlain(text) {
+	if isClean(text) {
 		return text
 	}
 	var b strings.Builder
@@ -91,6 +91,35 @@ func isPlain(text string) bool {
 		}
 	}
 	return true
+}
+
+// isClean reports text of line feeds and characters that are printed as they are: ASCII, and those of cleanRanges.
+func isClean(text string) bool {
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			if r != '\n' && (r < ' ' || r > '~') {
+				return false
+			}
+		case !isCleanRune(r):
+			return false
+		}
+	}
+	return true
+}
+
+// cleanRanges are the letters of western languages, typographic signs and lines that the views write themselves: none
+// of them is unprintable or shapes its neighbors. Text that has only these needs no further look at its characters.
+var cleanRanges = [...][2]rune{{0xa1, 0xac}, {0xae, 0x24f}, {0x2010, 0x2027}, {0x2190, 0x21ff}, {0x2500, 0x25ff}}
+
+// isCleanRune reports a character of cleanRanges.
+func isCleanRune(r rune) bool {
+	for _, span := range cleanRanges {
+		if r <= span[1] {
+			return r >= span[0]
+		}
+	}
+	return false
 }
 
 // spelledOut replaces the control characters that a page writes in its own way.

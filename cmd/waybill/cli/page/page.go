@@ -145,7 +145,7 @@ func (p *Page) StyledText(lead, s string, paint func(string) string) {
 	if p.exact {
 		rest += hang
 	}
-	p.Block(lead, rest, p.trimmed(lineBreaks.ReplaceAllString(strings.TrimSpace(s), " ")), paint)
+	p.Block(lead, rest, p.trimmed(joinLines(strings.TrimSpace(s))), paint)
 }
 
 // Prose is StyledText for text of several lines, which are kept. On a page for a consent use Quote.
@@ -155,6 +155,14 @@ func (p *Page) Prose(lead, s string, paint func(string) string) {
 
 // lineBreaks matches the line breaks of all systems and scripts, with the spaces around them.
 var lineBreaks = pattern.New(`\s*[\n\v\f\r\x{85}\x{2028}\x{2029}][\s\x{85}\x{2028}\x{2029}]*`)
+
+// joinLines replaces line breaks with spaces.
+func joinLines(s string) string {
+	if !strings.ContainsAny(s, "\n\v\f\r\u0085\u2028\u2029") {
+		return s
+	}
+	return lineBreaks.ReplaceAllString(s, " ")
+}
 
 // clean is Clean, and on an exact page marked.
 func (p *Page) clean(s string) string {
@@ -166,7 +174,11 @@ func (p *Page) clean(s string) string {
 
 // trimmed cleans text and removes the spaces at the end of its lines and the line ends at its end.
 func (p *Page) trimmed(s string) string {
-	return trailingSpaces.ReplaceAllString(strings.TrimRight(p.clean(s), "\n"), "")
+	s = strings.TrimRight(p.clean(s), "\n")
+	if !strings.HasSuffix(s, " ") && !strings.Contains(s, " \n") {
+		return s
+	}
+	return trailingSpaces.ReplaceAllString(s, "")
 }
 
 // trailingSpaces matches the spaces at the end of each line.

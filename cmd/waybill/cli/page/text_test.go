@@ -3,6 +3,8 @@ package page
 import (
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
 func TestCleanReplacesControlCharacters(t *testing.T) {
@@ -28,6 +30,21 @@ func TestCleanReplacesControlCharacters(t *testing.T) {
 	for in, want := range cases {
 		if got := Clean(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestCleanRangesNeedNoCleaning: each character that is printed without a further look is one that cleaning would not
+// change, alone and after others.
+func TestCleanRangesNeedNoCleaning(t *testing.T) {
+	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
+		if isCleanRune(r) && (isControl(r) || isShaping(r) || symbol(r) != r || unicode.IsSpace(r)) {
+			t.Errorf("%U is in a clean range", r)
+		}
+	}
+	for _, text := range []string{"“a” — é", "a\u00adb", "\u202ea", "a\xffb", "\u2028", "\u200d"} {
+		if want := !strings.ContainsFunc(text, func(r rune) bool { return isControl(r) || isShaping(r) }); isClean(text) != want {
+			t.Errorf("isClean(%q) is %v", text, !want)
 		}
 	}
 }
