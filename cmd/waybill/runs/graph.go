@@ -12,7 +12,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/engine/views"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/runs"
@@ -41,17 +40,16 @@ Nothing is changed.`,
 				if a.Flags.JSON {
 					return documentGraph(a, g)
 				}
-				return a.Answer("graph", nil, func(p *page.Page) {
-					// The diagram replaces the drawing; the document is the same.
-					if mermaid {
-						p.Print(page.Clean(mermaidOf(g.Whole())))
-						return
-					}
-					showGraph(p, g.Whole())
-					if health := g.Head().Health; health != manifest.Healthy {
-						p.Text(p.Bad("! "), "The log of the session is "+render.Health(health)+": later nodes are not shown.")
-					}
-				})
+				p, out := a.NewPage(a.Out), stream.New(a.Write, &a.Unfinished)
+				if mermaid { // the diagram replaces the drawing; the document is the same
+					err = diagram(p, out, g)
+				} else {
+					err = draw(p, out, g)
+				}
+				if err != nil {
+					return err
+				}
+				return out.End(p.Bytes())
 			})
 		},
 	},
@@ -69,76 +67,76 @@ func documentGraph(a *cli.App, g *views.GraphReading) error {
 		}})
 }
 
-// drawing holds the indexes for printing a graph as lines: the children of each node, and the
-// edge that leads to it.
+// drawing prints a graph as lines while it is walked.
 type drawing struct {
-	p        *page.Page
-	status   runs.Status
-	children map[id.Node][]views.GraphNode
-	edges    map[id.Node]views.GraphEdge // by target node
+	p      *page.Page
+	out    *stream.Stream
+	g      *views.GraphReading
+	tree   *views.Tree
+	status runs.Status
 }
 
-// showGraph draws the nodes of a run as a tree. The path to the last child goes straight down;
+// draw draws the nodes of a run as a tree. The path to the last child goes straight down;
 // branches and checkpoints are indented.
-func showGraph(p *page.Page, g views.Graph) {
-	d := drawing{p, g.Status, map[id.Node][]views.GraphNode{}, map[id.Node]views.GraphEdge{}}
-	var roots []views.GraphNode
-	for _, n := range g.Nodes {
-		// A node without a parent is the first node of a run.
-		if n.ParentNodeID == nil {
-			roots = append(roots, n)
-			continue
-		}
-		d.children[*n.ParentNodeID] = append(d.children[*n.ParentNodeID], n)
-	}
-	for _, e := range g.Edges {
-		d.edges[e.To] = e
-	}
-	p.StyledText(render.Mark(p, g.Status)+" ", g.Title+"  "+render.Status(g.Status), p.Bold)
+func draw(p *page.Page, out *stream.Stream, g *views.GraphReading) error {
+	head := g.Head()
+	d := drawing{p, out, g, g.Tree(), head.Status}
+	p.StyledText(render.Mark(p, head.Status)+" ", head.Title+"  "+render.Status(head.Status), p.Bold)
 	// Usually the only root is the node of the first step.
-	for _, n := range roots {
-		d.below(n, "")
+	for _, n := range d.tree.Roots {
+		if err := d.below(n, ""); err != nil {
+			return err
+		}
 	}
 	// Nodes of another program are drawn as far as they are understood.
-	if g.Health == manifest.UnknownVersion {
+	if head.Health == manifest.UnknownVersion {
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
 	}
+	if head.Health != manifest.Healthy {
+		p.Text(p.Bad("! "), "The log of the session is "+render.Health(head.Health)+": later nodes are not shown.")
+	}
+	return nil
 }
 
 // below draws a node and its descendants after lead, which contains the lines of the branches
 // to the left. The last child that is a step continues straight down; other branches and
 // checkpoints are indented. The path is followed in a loop and only branches recurse, since a
 // run may have more nodes than the stack allows.
-func (d drawing) below(n views.GraphNode, lead string) {
+func (d drawing) below(n int, lead string) error {
 	for {
 		d.node(n, lead)
-		rest := d.children[n.NodeID]
+		if err := d.out.Page(d.p); err != nil {
+			return err
+		}
 		// The last child that is not a checkpoint continues the path.
 		straight := -1
-		for i, c := range rest {
-			if c.NodeKind != event.CheckpointNode {
-				straight = i
+		for c := range d.tree.Children(n) {
+			if d.g.Node(c).NodeKind != event.CheckpointNode {
+				straight = c
 			}
 		}
-		for i, c := range rest {
-			if i != straight {
-				d.p.Line("%s%s", lead, d.p.Dim("├─╮"))
-				// A branch is drawn completely before the path continues.
-				d.below(c, lead+d.p.Dim("│ "))
+		for c := range d.tree.Children(n) {
+			if c == straight {
+				continue
+			}
+			d.p.Line("%s%s", lead, d.p.Dim("├─╮"))
+			// A branch is drawn completely before the path continues.
+			if err := d.below(c, lead+d.p.Dim("│ ")); err != nil {
+				return err
 			}
 		}
 		if straight < 0 {
-			return
+			return nil
 		}
-		n = rest[straight]
+		n = straight
 	}
 }
 
 // node draws one node: its mark, the title of the step, its short id, and facts about it. On a
 // narrow terminal the title is truncated and the facts are printed on the next line, so that
 // the lines of the drawing are not broken.
-func (d drawing) node(n views.GraphNode, lead string) {
-	p := d.p
+func (d drawing) node(at int, lead string) {
+	p, n := d.p, d.g.Node(at)
 	mark := render.NodeMark(p, n, d.status)
 	// The title of a checkpoint would repeat that of its step.
 	title := n.Title
@@ -157,7 +155,7 @@ func (d drawing) node(n views.GraphNode, lead string) {
 		{strings.Contains(n.StepInstanceKey, "::"), render.Key(n.StepInstanceKey)},
 		{n.Attempts > 1, page.Plural(n.Attempts, "attempt")},
 		{n.OpenGaps > 0, page.Plural(n.OpenGaps, "open gap")},
-		{d.edges[n.NodeID].Cause == event.NonTipAdvance, "branch"},
+		{d.tree.IsBranch(at), "branch"},
 		// The preferred tip has a mark of its own.
 		{n.Tip && !n.PreferredTip, "tip"},
 	} {
@@ -187,17 +185,30 @@ func (d drawing) node(n views.GraphNode, lead string) {
 	}
 	// The line of the path continues to the left of the facts.
 	below := lead + "  "
-	if len(d.children[n.NodeID]) > 0 {
+	for range d.tree.Children(at) {
 		below = lead + p.Dim("│") + " "
+		break
 	}
 	p.Line("%s%s", below, p.Dim(page.Cut(strings.Join(facts, ", "), max(room, page.ShortRunLen))))
 }
 
-// mermaidOf returns the graph as a Mermaid diagram. Nodes are named by their short ids, and titles are quoted.
-func mermaidOf(g views.Graph) string {
-	var b strings.Builder
-	b.WriteString("graph TD\n")
-	for _, n := range g.Nodes {
+// graphRows are the rows of a graph, such as those of a views.GraphReading.
+type graphRows interface {
+	Nodes(each func(views.GraphNode) error) error
+	Edges(each func(views.GraphEdge) error) error
+}
+
+// diagram prints the graph as a Mermaid diagram. Nodes are named by their short ids, and titles are quoted.
+func diagram(p *page.Page, out *stream.Stream, g graphRows) error {
+	line := func(format string, args ...any) error {
+		p.Print(page.Clean(fmt.Sprintf(format, args...)))
+		return out.Page(p)
+	}
+	if err := line("graph TD\n"); err != nil {
+		return err
+	}
+	tip := ""
+	if err := g.Nodes(func(n views.GraphNode) error {
 		// Mermaid shapes: rounded for a complete run, hexagon for a checkpoint.
 		open, shut := "[", "]"
 		switch {
@@ -206,10 +217,15 @@ func mermaidOf(g views.Graph) string {
 		case n.Complete:
 			open, shut = "([", "])"
 		}
-		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", page.ShortNode(n.NodeID), open, mermaidText(n), shut)
+		if n.PreferredTip {
+			tip = page.ShortNode(n.NodeID)
+		}
+		return line("  %s%s\"%s\"%s\n", page.ShortNode(n.NodeID), open, mermaidText(n), shut)
+	}); err != nil {
+		return err
 	}
 	// Dotted arrows lead to checkpoints; branches have a label.
-	for _, e := range g.Edges {
+	if err := g.Edges(func(e views.GraphEdge) error {
 		arrow := "-->"
 		switch e.Cause {
 		case event.CheckpointCreated:
@@ -217,15 +233,12 @@ func mermaidOf(g views.Graph) string {
 		case event.NonTipAdvance:
 			arrow = "-->|branch|"
 		}
-		fmt.Fprintf(&b, "  %s %s %s\n", page.ShortNode(e.From), arrow, page.ShortNode(e.To))
+		return line("  %s %s %s\n", page.ShortNode(e.From), arrow, page.ShortNode(e.To))
+	}); err != nil || tip == "" {
+		return err
 	}
-	for _, n := range g.Nodes {
-		// The preferred tip has a thick border.
-		if n.PreferredTip {
-			fmt.Fprintf(&b, "  style %s stroke-width:3px\n", page.ShortNode(n.NodeID))
-		}
-	}
-	return b.String()
+	// The preferred tip has a thick border.
+	return line("  style %s stroke-width:3px\n", tip)
 }
 
 // mermaidText returns the text of a node in a diagram, which cannot become Mermaid syntax, a directive (%%{…}%%) or

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -29,14 +31,17 @@ func TestMermaidTitles(t *testing.T) {
 		"#quot;", "#34;", "`**x**`", `\"`, "end", "subgraph x", "a|b|c", "click x href", "style x:#35;y;", "}}", "])", "ﬂ°lt¶ß", "日本語 🚀 é ß",
 		"---\ntitle: x\n---", "\x1b[2J\u202e\u2028", "a;b", "x@{ shape: rect }", "A:::big", "$$x$$", "fa:fa-ban"} {
 		a, b := node("b"), node("c")
-		text := mermaidOf(views.Graph{Title: title, Nodes: []views.GraphNode{
+		p := page.New(false, 0)
+		if err := diagram(p, stream.New(nil, nil), rows{views.Graph{Title: title, Nodes: []views.GraphNode{
 			{NodeID: a, NodeKind: event.StepNode, Title: title, StepInstanceKey: "s"},
 			{NodeID: node("d"), NodeKind: event.CheckpointNode, Title: title, ParentNodeID: &a},
 			{NodeID: b, NodeKind: event.StepNode, Title: title, ParentNodeID: &a, Complete: true, PreferredTip: true}},
-			Edges: []views.GraphEdge{{From: a, To: b, Cause: event.NonTipAdvance}}})
-		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			Edges: []views.GraphEdge{{From: a, To: b, Cause: event.NonTipAdvance}}}}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(p.String(), "\n"), "\n")
 		if len(lines) != 6 {
-			t.Errorf("%q: %d lines:\n%s", title, len(lines), text)
+			t.Errorf("%q: %d lines:\n%s", title, len(lines), p)
 		}
 		for _, line := range lines {
 			if !mermaidLine.MatchString(line) {
@@ -52,6 +57,19 @@ func TestMermaidTitles(t *testing.T) {
 			t.Errorf("%q is shown as %q", title, shown)
 		}
 	}
+}
+
+// rows are the rows of a graph in memory.
+type rows struct{ g views.Graph }
+
+func (r rows) Nodes(each func(views.GraphNode) error) error { return eachOf(r.g.Nodes, each) }
+func (r rows) Edges(each func(views.GraphEdge) error) error { return eachOf(r.g.Edges, each) }
+
+func eachOf[T any](list []T, each func(T) error) (err error) {
+	for i := 0; i < len(list) && err == nil; i++ {
+		err = each(list[i])
+	}
+	return err
 }
 
 // entities matches the entities of Mermaid.

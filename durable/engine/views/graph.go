@@ -1,10 +1,13 @@
 package views
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine/compact"
 	"github.com/waybill/waybill/durable/engine/session"
@@ -92,6 +95,7 @@ type nodeRecord struct {
 	kind         int32 // in kinds
 	complete     bool
 	leaf         bool
+	branch       bool // the last edge to it is of a continuation from an earlier node
 }
 
 // edgeRecord is one edge.
@@ -204,22 +208,33 @@ func (p *graphPass) record(ctx context.Context) error {
 			return err
 		}
 		if i, known := p.index[row.node]; known {
+			row.branch = p.g.nodes.At(i).branch
 			*p.g.nodes.At(i) = row
 			continue
 		}
-		p.index[row.node] = p.g.nodes.Len()
+		at := p.g.nodes.Len()
+		p.index[row.node] = at
 		p.g.nodes.Add(row)
 		for _, edge := range p.unmet[row.node] {
-			p.g.edges.At(edge).known = true
+			p.meet(edge, at)
 		}
 	}
 	for ; p.checked < p.g.edges.Len(); p.checked++ {
-		edge := p.g.edges.At(p.checked)
-		if _, edge.known = p.index[edge.to]; !edge.known {
-			p.unmet[edge.to] = append(p.unmet[edge.to], p.checked)
+		to := p.g.edges.At(p.checked).to
+		if at, known := p.index[to]; known {
+			p.meet(p.checked, at)
+		} else {
+			p.unmet[to] = append(p.unmet[to], p.checked)
 		}
 	}
 	return nil
+}
+
+// meet records that an edge leads to the node at an index.
+func (p *graphPass) meet(edge, node int) {
+	e := p.g.edges.At(edge)
+	e.known = true
+	p.g.nodes.At(node).branch = p.g.cause.Text(e.cause) == event.NonTipAdvance
 }
 
 // forget keeps in the index only the nodes of the fold: the others do not change any more, and an edge to one of them
@@ -262,20 +277,69 @@ func (g *GraphReading) Head() Graph { return g.head }
 // Nodes calls each for the nodes in the order of their creation.
 func (g *GraphReading) Nodes(each func(GraphNode) error) error {
 	for i := range g.nodes.Len() {
-		r := g.nodes.At(i)
-		row := GraphNode{NodeID: nodeOf(r.node), NodeKind: g.kinds.Text(r.kind), StepInstanceKey: g.texts.Text(r.key),
-			Title: g.texts.Text(r.title), Complete: r.complete, Tip: r.leaf, PreferredTip: r.node == g.tip,
-			Attempts: int(r.attempts), OpenGaps: int(r.openGaps), CreatedAtMs: r.createdAtMs}
-		if r.parent != (rawNode{}) {
-			parent := nodeOf(r.parent)
-			row.ParentNodeID = &parent
-		}
-		if err := each(row); err != nil {
+		if err := each(g.Node(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// Node returns the node at an index of Tree.
+func (g *GraphReading) Node(i int) GraphNode {
+	r := g.nodes.At(i)
+	row := GraphNode{NodeID: nodeOf(r.node), NodeKind: g.kinds.Text(r.kind), StepInstanceKey: g.texts.Text(r.key),
+		Title: g.texts.Text(r.title), Complete: r.complete, Tip: r.leaf, PreferredTip: r.node == g.tip,
+		Attempts: int(r.attempts), OpenGaps: int(r.openGaps), CreatedAtMs: r.createdAtMs}
+	if r.parent != (rawNode{}) {
+		parent := nodeOf(r.parent)
+		row.ParentNodeID = &parent
+	}
+	return row
+}
+
+// Tree is the nodes of a GraphReading by their parents. A node is its index in the order of creation.
+type Tree struct {
+	Roots []int // nodes without a parent
+	g     *GraphReading
+	// first is the first child of each node and next the sibling behind it, -1 for none.
+	first, next []int32
+}
+
+// Tree returns the nodes by their parents. A node whose parent is not of the run is in no list of children.
+func (g *GraphReading) Tree() *Tree {
+	n := g.nodes.Len()
+	t := &Tree{g: g, first: make([]int32, n), next: make([]int32, n)}
+	byID := make([]int32, n)
+	for i := range byID {
+		byID[i], t.first[i], t.next[i] = int32(i), -1, -1
+	}
+	idOf := func(i int32) []byte { return g.nodes.At(int(i)).node[:] }
+	slices.SortFunc(byID, func(a, b int32) int { return bytes.Compare(idOf(a), idOf(b)) })
+	for i := n - 1; i >= 0; i-- { // backwards, so that the children are in order
+		parent := g.nodes.At(i).parent
+		if parent == (rawNode{}) {
+			t.Roots = append(t.Roots, i)
+			continue
+		}
+		at, found := slices.BinarySearchFunc(byID, parent[:], func(a int32, id []byte) int { return bytes.Compare(idOf(a), id) })
+		if found {
+			t.next[i], t.first[byID[at]] = t.first[byID[at]], int32(i)
+		}
+	}
+	slices.Reverse(t.Roots)
+	return t
+}
+
+// Children yields the children of a node in the order of their creation.
+func (t *Tree) Children(node int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := t.first[node]; i >= 0 && yield(int(i)); i = t.next[i] {
+		}
+	}
+}
+
+// IsBranch reports a node that a continuation from an earlier node created.
+func (t *Tree) IsBranch(node int) bool { return t.g.nodes.At(node).branch }
 
 // Edges calls each for the edges in the order of the log.
 func (g *GraphReading) Edges(each func(GraphEdge) error) error {
