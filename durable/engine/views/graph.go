@@ -1,7 +1,6 @@
 package views
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -71,10 +70,12 @@ type GraphReading struct {
 	head  Graph // without nodes and edges
 	nodes compact.List[nodeRecord]
 	edges compact.List[edgeRecord]
-	tip   rawNode
-	kinds compact.Words[event.NodeKind]
-	means compact.Words[event.EdgeKind]
-	cause compact.Words[event.CauseKind]
+	// strange are the ids of nodes that the run did not have when another node or an edge referred to them.
+	strange compact.List[rawNode]
+	tip     rawNode
+	kinds   compact.Words[event.NodeKind]
+	means   compact.Words[event.EdgeKind]
+	cause   compact.Words[event.CauseKind]
 	// texts are titles and step instance keys; those that few nodes have in common are not searched for.
 	texts compact.Words[string]
 }
@@ -85,25 +86,31 @@ type rawNode = [16]byte
 // nodeOf returns the id of a node.
 func nodeOf(raw rawNode) id.Node { return id.Node{}.OfRaw(raw) }
 
-// nodeRecord is one node. Its ids share no memory with the log.
+// nodeRecord is one node. Its id shares no memory with the log.
 type nodeRecord struct {
-	node, parent rawNode // parent is zero for a root
-	createdAtMs  int64
-	attempts     int32
-	openGaps     int32
-	title, key   int32 // in texts
-	kind         int32 // in kinds
-	complete     bool
-	leaf         bool
-	branch       bool // the last edge to it is of a continuation from an earlier node
+	node        rawNode
+	createdAtMs int64
+	parent      int32 // a place
+	attempts    int32
+	openGaps    int32
+	title, key  int32 // in texts
+	kind        int32 // in kinds
+	complete    bool
+	leaf        bool
 }
 
-// edgeRecord is one edge.
+// edgeRecord is one edge. An edge to a node that the run does not have is not shown.
 type edgeRecord struct {
-	from, to    rawNode
+	from, to    int32 // places
 	kind, cause int32 // in means and cause
-	known       bool  // to is a node of the run
 }
+
+// A place is the index of a node in GraphReading.nodes, noPlace for none, or for a node that the run did not have when it was
+// referred to, below noPlace, that of its id in GraphReading.strange.
+const noPlace = -1
+
+// strangePlace returns the place of an id in GraphReading.strange, and the index in it of such a place.
+func strangePlace(i int32) int32 { return noPlace - 1 - i }
 
 // ReadGraph reads a run as its graph, in one pass over the log of its session. ref is a run id, a unique prefix
 // of one, or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
@@ -130,17 +137,17 @@ type graphPass struct {
 	obs      *observer
 	workflow *compile.View
 	g        *GraphReading
-	// index is where the nodes of the fold are in g.nodes. checked is the number of edges whose node was looked for, and
-	// unmet are those, by the node, that lead to one that the run did not have then.
-	index   map[rawNode]int
-	checked int
-	unmet   map[rawNode][]int
+	// index is where the nodes of the fold are in g.nodes, edges are those since the last record, and unmet are the places in
+	// g, by the node, that refer to one that the run did not have then.
+	index map[rawNode]int
+	edges []rawEdge
+	unmet map[rawNode][]reference
 }
 
 // read reads the log. errMissedNode: a window of nodesMax nodes does not suffice.
 func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	p.fold, p.obs, p.workflow = runs.NewFold(), &observer{v: p.v}, nil
-	p.g, p.index, p.checked, p.unmet = &GraphReading{}, map[rawNode]int{}, 0, map[rawNode][]int{}
+	p.g, p.index, p.edges, p.unmet = &GraphReading{}, map[rawNode]int{}, nil, map[rawNode][]reference{}
 	v, err := session.Each(ctx, p.v.r, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		p.addEdges(seg)
 		_ = p.fold.Visit(seg, head) // always nil
@@ -175,14 +182,41 @@ func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	return p.g, nil
 }
 
-// addEdges records the edges of a segment.
+// rawEdge is an edge as the log has it.
+type rawEdge struct {
+	from, to    rawNode
+	kind, cause int32
+}
+
+// reference is a place that refers to a node: the parent of the node at an index, or an end of the edge at an index.
+type reference struct {
+	what  func(g *GraphReading, index int) *int32
+	index int
+}
+
+func parentAt(g *GraphReading, i int) *int32 { return &g.nodes.At(i).parent }
+func fromAt(g *GraphReading, i int) *int32   { return &g.edges.At(i).from }
+func toAt(g *GraphReading, i int) *int32     { return &g.edges.At(i).to }
+
+// addEdges keeps the edges of a segment for the next record.
 func (p *graphPass) addEdges(seg manifest.Segment) {
 	for _, e := range seg.Events {
 		if edge, ok := e.Data.(event.EdgeCreated); ok && ofRun(e, p.found.Run) {
-			p.g.edges.Add(edgeRecord{edge.FromNodeID.Raw(), edge.ToNodeID.Raw(),
-				p.g.means.Of(edge.EdgeKind, false), p.g.cause.Of(edge.Cause.Kind, false), false})
+			p.edges = append(p.edges, rawEdge{edge.FromNodeID.Raw(), edge.ToNodeID.Raw(),
+				p.g.means.Of(edge.EdgeKind, false), p.g.cause.Of(edge.Cause.Kind, false)})
 		}
 	}
+}
+
+// refer sets the place r to that of a node, also later if the run does not have it yet.
+func (p *graphPass) refer(r reference, node rawNode) {
+	at, known := p.index[node]
+	if !known {
+		at = int(strangePlace(int32(p.g.strange.Len())))
+		p.g.strange.Add(node)
+		p.unmet[node] = append(p.unmet[node], r)
+	}
+	*r.what(p.g, r.index) = int32(at)
 }
 
 // record records the nodes of the fold as they are now. A node that is left out of the fold afterwards does not
@@ -203,38 +237,35 @@ func (p *graphPass) record(ctx context.Context) error {
 		p.workflow = &w
 	}
 	for _, nodeID := range run.Order {
-		row, err := p.row(ctx, run.Node(nodeID))
+		n := run.Node(nodeID)
+		row, err := p.row(ctx, n)
 		if err != nil {
 			return err
 		}
 		if i, known := p.index[row.node]; known {
-			row.branch = p.g.nodes.At(i).branch
+			row.parent = p.g.nodes.At(i).parent
 			*p.g.nodes.At(i) = row
 			continue
 		}
 		at := p.g.nodes.Len()
 		p.index[row.node] = at
 		p.g.nodes.Add(row)
-		for _, edge := range p.unmet[row.node] {
-			p.meet(edge, at)
+		if n.Parent != nil {
+			p.refer(reference{parentAt, at}, n.Parent.Raw())
 		}
-	}
-	for ; p.checked < p.g.edges.Len(); p.checked++ {
-		to := p.g.edges.At(p.checked).to
-		if at, known := p.index[to]; known {
-			p.meet(p.checked, at)
-		} else {
-			p.unmet[to] = append(p.unmet[to], p.checked)
+		for _, r := range p.unmet[row.node] {
+			*r.what(p.g, r.index) = int32(at)
 		}
+		delete(p.unmet, row.node)
 	}
+	for _, edge := range p.edges {
+		at := p.g.edges.Len()
+		p.g.edges.Add(edgeRecord{kind: edge.kind, cause: edge.cause})
+		p.refer(reference{fromAt, at}, edge.from)
+		p.refer(reference{toAt, at}, edge.to)
+	}
+	p.edges = p.edges[:0]
 	return nil
-}
-
-// meet records that an edge leads to the node at an index.
-func (p *graphPass) meet(edge, node int) {
-	e := p.g.edges.At(edge)
-	e.known = true
-	p.g.nodes.At(node).branch = p.g.cause.Text(e.cause) == event.NonTipAdvance
 }
 
 // forget keeps in the index only the nodes of the fold: the others do not change any more, and an edge to one of them
@@ -254,12 +285,9 @@ func (p *graphPass) forget() {
 // row returns the record of a node.
 func (p *graphPass) row(ctx context.Context, n *runs.Node) (nodeRecord, error) {
 	state, err := p.obs.snapshot(ctx, n.SnapshotRef)
-	row := nodeRecord{node: n.ID.Raw(), createdAtMs: n.CreatedAtMs, attempts: int32(len(n.Attempts)),
+	row := nodeRecord{node: n.ID.Raw(), parent: noPlace, createdAtMs: n.CreatedAtMs, attempts: int32(len(n.Attempts)),
 		openGaps: int32(len(n.OpenGaps)), kind: p.g.kinds.Of(n.Kind, false), complete: state.IsComplete(),
 		leaf: n.IsLeaf()}
-	if n.Parent != nil {
-		row.parent = n.Parent.Raw()
-	}
 	title, key, ownTitle, ownKey := endTitle, "", false, false
 	if pending := state.PendingStep(); pending != nil {
 		title, key = titleAt(*p.workflow, *pending, n), pending.Key()
@@ -290,43 +318,50 @@ func (g *GraphReading) Node(i int) GraphNode {
 	row := GraphNode{NodeID: nodeOf(r.node), NodeKind: g.kinds.Text(r.kind), StepInstanceKey: g.texts.Text(r.key),
 		Title: g.texts.Text(r.title), Complete: r.complete, Tip: r.leaf, PreferredTip: r.node == g.tip,
 		Attempts: int(r.attempts), OpenGaps: int(r.openGaps), CreatedAtMs: r.createdAtMs}
-	if r.parent != (rawNode{}) {
-		parent := nodeOf(r.parent)
+	if r.parent != noPlace {
+		parent := g.nodeAt(r.parent)
 		row.ParentNodeID = &parent
 	}
 	return row
 }
 
+// nodeAt returns the id of the node at a place.
+func (g *GraphReading) nodeAt(place int32) id.Node {
+	if place < noPlace {
+		return nodeOf(*g.strange.At(int(strangePlace(place))))
+	}
+	return nodeOf(g.nodes.At(int(place)).node)
+}
+
 // Tree is the nodes of a GraphReading by their parents. A node is its index in the order of creation.
 type Tree struct {
 	Roots []int // nodes without a parent
-	g     *GraphReading
-	// first is the first child of each node and next the sibling behind it, -1 for none.
+	// first is the first child of each node and next the sibling behind it, noPlace for none.
 	first, next []int32
+	branch      []bool
 }
 
 // Tree returns the nodes by their parents. A node whose parent is not of the run is in no list of children.
 func (g *GraphReading) Tree() *Tree {
 	n := g.nodes.Len()
-	t := &Tree{g: g, first: make([]int32, n), next: make([]int32, n)}
-	byID := make([]int32, n)
-	for i := range byID {
-		byID[i], t.first[i], t.next[i] = int32(i), -1, -1
+	t := &Tree{first: make([]int32, n), next: make([]int32, n), branch: make([]bool, n)}
+	for i := range n {
+		t.first[i], t.next[i] = noPlace, noPlace
 	}
-	idOf := func(i int32) []byte { return g.nodes.At(int(i)).node[:] }
-	slices.SortFunc(byID, func(a, b int32) int { return bytes.Compare(idOf(a), idOf(b)) })
 	for i := n - 1; i >= 0; i-- { // backwards, so that the children are in order
-		parent := g.nodes.At(i).parent
-		if parent == (rawNode{}) {
+		switch parent := g.nodes.At(i).parent; {
+		case parent == noPlace:
 			t.Roots = append(t.Roots, i)
-			continue
-		}
-		at, found := slices.BinarySearchFunc(byID, parent[:], func(a int32, id []byte) int { return bytes.Compare(idOf(a), id) })
-		if found {
-			t.next[i], t.first[byID[at]] = t.first[byID[at]], int32(i)
+		case parent >= 0:
+			t.next[i], t.first[parent] = t.first[parent], int32(i)
 		}
 	}
 	slices.Reverse(t.Roots)
+	for i := range g.edges.Len() {
+		if e := g.edges.At(i); e.to >= 0 {
+			t.branch[e.to] = g.cause.Text(e.cause) == event.NonTipAdvance
+		}
+	}
 	return t
 }
 
@@ -338,17 +373,17 @@ func (t *Tree) Children(node int) iter.Seq[int] {
 	}
 }
 
-// IsBranch reports a node that a continuation from an earlier node created.
-func (t *Tree) IsBranch(node int) bool { return t.g.nodes.At(node).branch }
+// IsBranch reports a node to which a continuation from an earlier node leads.
+func (t *Tree) IsBranch(node int) bool { return t.branch[node] }
 
 // Edges calls each for the edges in the order of the log.
 func (g *GraphReading) Edges(each func(GraphEdge) error) error {
 	for i := range g.edges.Len() {
 		r := g.edges.At(i)
-		if !r.known {
+		if r.to < 0 {
 			continue // no node of the run
 		}
-		if err := each(GraphEdge{nodeOf(r.from), nodeOf(r.to), g.means.Text(r.kind),
+		if err := each(GraphEdge{g.nodeAt(r.from), g.nodeAt(r.to), g.means.Text(r.kind),
 			g.cause.Text(r.cause)}); err != nil {
 			return err
 		}
