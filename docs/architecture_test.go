@@ -57,7 +57,7 @@ var layers = []layer{
 	{"run", []string{"durable/run/redrive"}},
 	{"guard", []string{"durable/guard"}},
 	{"travel", []string{"durable/travel/bundle", "durable/travel/rewrite"}},
-	{"projections", []string{"projections/runs", "projections/annotations", "projections/diff", "projections/audit",
+	{"projections", []string{"projections/markdown", "projections/markup", "projections/runs", "projections/annotations", "projections/diff", "projections/audit",
 		"projections/proposals", "projections/wire"}},
 	{"ports", []string{"ports"}},
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/openwoptest", "ports/porttest/sample"}},
@@ -68,8 +68,9 @@ var layers = []layer{
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},
 	{"engine", []string{"durable/engine/candidates", "durable/engine/lines", "durable/engine/openruns", "durable/engine/views", "durable/engine/verify", "durable/engine/learning",
 		"durable/engine/trial", "durable/engine/wire"}},
-	{"engine", []string{"durable/engine/commits", "durable/engine/compare", "durable/engine/hosting", "durable/engine/inbox", "durable/engine/lists", "durable/engine/travel", "durable/engine/unattended", "durable/engine/upkeep"}},
+	{"engine", []string{"durable/engine/commits", "durable/engine/compare", "durable/engine/hosting", "durable/engine/inbox", "durable/engine/lists", "durable/engine/report", "durable/engine/travel", "durable/engine/unattended", "durable/engine/upkeep"}},
 	{"engine", []string{"durable/engine/notice"}},
+	{"pages", []string{"durable/pages"}},
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",
 		"infra/identity", "infra/memstore", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch", "infra/workqueue"}},
@@ -100,7 +101,7 @@ var pure = []string{"os", "net", "time", "log", "math/rand", "crypto/rand", "sys
 
 // embedding lists the packages of the core whose texts are files beside their code. Embedded
 // files are constants of the binary, equal on every machine and at every moment.
-var embedding = []string{"durable/workflow/builtin", "durable/workflow/starter", "durable/guard"}
+var embedding = []string{"durable/workflow/builtin", "durable/workflow/starter", "durable/guard", "durable/pages"}
 
 // owners: a dependency is imported by one package of ours, so that leaving it is
 // one package's work. "DIR/..." owns for a folder and the packages below it (decision 0041).

@@ -41,6 +41,15 @@ type Answers struct {
 // fold. The caller has brought the fold to the prefix that the answer describes
 // (docs/design.md#answers).
 func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resolved) (Answer, error) {
+	a, err := n.ShownAt(ctx, p)
+	if err == nil {
+		a.sign(keys.Current, checkTakesFacts(p) == nil)
+	}
+	return a, err
+}
+
+// ShownAt is AnswerAt without tokens and without the next call, for use cases that only display what was shown.
+func (n *Answers) ShownAt(ctx context.Context, p session.Resolved) (Answer, error) {
 	w, s, err := n.Load(ctx, p)
 	if err != nil {
 		return Answer{}, err
@@ -84,7 +93,6 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	if a.Result, err = n.commandResult(ctx, a, p.Node); err != nil {
 		return Answer{}, err
 	}
-	a.sign(keys.Current, checkTakesFacts(p) == nil)
 	return a, nil
 }
 

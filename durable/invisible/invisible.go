@@ -171,3 +171,19 @@ func (w *Writer) Flush() error {
 	w.rest = nil
 	return err
 }
+
+// Shapes reports characters without a form of their own that scripts and emoji are written with, and that a terminal or
+// a page shows as nothing or not in the same way: joiners, invisible spaces and hyphens, variation selectors, and the
+// marks of direction of a single place. Without them the text reads the same. Characters that reorder what follows, such
+// as overrides, are none of them.
+func Shapes(r rune) bool {
+	switch {
+	case r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2064, r >= 0x180b && r <= 0x180f,
+		unicode.Is(unicode.Variation_Selector, r):
+		return true
+	}
+	return r == 0xad || r == 0x34f || r == 0x61c || r == 0xfeff
+}
+
+// ShapingMax is how many characters of Shapes may follow each other: more are no writing, but may be hidden text.
+const ShapingMax = 3

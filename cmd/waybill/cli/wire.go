@@ -21,6 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
+	"github.com/waybill/waybill/durable/engine/report"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/trial"
@@ -64,6 +65,8 @@ type Store struct {
 	// Inbox is what waits for a person, Notices what a person is notified of.
 	Inbox   inbox.Inbox
 	Notices notice.Notices
+	// Reports shows all of a run in one document.
+	Reports report.Reporter
 	// Recorder makes tests of recorded runs.
 	Recorder trial.Recorder
 	// Idempotency keeps the answers to requests of programs with an idempotency key.
@@ -211,6 +214,7 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Inbox: waiting, Notices: notice.New(e.Reader, v, waiting),
+		Reports:  report.New(e.Answers, v, learned, verifier),
 		Recorder: trial.NewRecorder(e.Reader, store),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, sessiontimes.New(dir)), Dir: dir, files: store}
 }

@@ -22,5 +22,5 @@ Only cancel changes a run.`
 func New(a *cli.App) *cobra.Command {
 	return cli.NewGroup("runs", cli.GroupInspect, "List, show and cancel runs", long,
 		newList(a), newShow(a), newTimeline(a), newEvents(a),
-		newGraph(a), newDiff(a), newLogs(a), newSearch(a), newWatch(a), newCancel(a), newReclaim(a))
+		newGraph(a), newReport(a), newDiff(a), newLogs(a), newSearch(a), newWatch(a), newCancel(a), newReclaim(a))
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/invisible"
@@ -11,7 +10,7 @@ import (
 
 // Clean makes text from other sources safe to print: characters that a terminal executes, or that
 // reorder or hide text, become visible symbols of one column, so that no file can color, hide or
-// reorder what is read. Characters that only shape their neighbors are left out; see isShaping. Line
+// reorder what is read. Characters that only shape their neighbors are left out; see invisible.Shapes. Line
 // ends (LF and CR LF) are kept, tabs become spaces.
 //
 // Text that a person consents to has a symbol for each of them; see Page.Quote and Name.
@@ -21,32 +20,16 @@ func Clean(text string) string {
 	}
 	run := 0 // characters left out since the last one that is shown
 	return strings.Map(func(r rune) rune {
-		if !isShaping(r) {
+		if !invisible.Shapes(r) {
 			run = 0
 			return symbol(r)
 		}
-		if run++; run > shapingMax {
+		if run++; run > invisible.ShapingMax {
 			return symbol(r)
 		}
 		return -1
 	}, spelledOut.Replace(text))
 }
-
-// isShaping reports characters without a form of their own that scripts and emoji are written with,
-// and that a terminal shows as nothing or not in the same way: joiners, invisible spaces and hyphens,
-// variation selectors, and the marks of direction of a single place. Without them the text reads the
-// same. Characters that reorder what follows, such as overrides, are none of them.
-func isShaping(r rune) bool {
-	switch {
-	case r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2064, r >= 0x180b && r <= 0x180f,
-		unicode.Is(unicode.Variation_Selector, r):
-		return true
-	}
-	return r == 0xad || r == 0x34f || r == 0x61c || r == 0xfeff
-}
-
-// shapingMax is how many of them may follow each other: more are no writing, but may be hidden text.
-const shapingMax = 3
 
 // marked is Clean with a symbol for each character that cannot be seen.
 func marked(text string) string {
