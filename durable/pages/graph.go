@@ -28,7 +28,8 @@ const (
 	laneWidth  = 20
 	rowHeight  = 34
 	labelWidth = 300
-	labelMax   = 34 // characters of a title
+	labelMax   = 38 // characters of a title
+	factsMax   = 48 // characters of the line below it
 	lanesMax   = 12 // deeper branches are drawn in the last lane
 	// A chain of plain nodes longer than chainMax is drawn by its ends, in a drawing of more than rowsPlain rows.
 	chainMax  = 8
@@ -234,17 +235,22 @@ func nodeTone(status runs.Status, n views.GraphNode) tone {
 // nodeLabel is the title of a row and the facts about it.
 func nodeLabel(i int, r drawn, x int) *markup.Node {
 	_, y := place(i, r)
-	text := rowTitle(r)
-	if utf8.RuneCountInString(text) > labelMax {
-		text = string([]rune(text)[:labelMax-1]) + "…"
-	}
-	facts := nodeFacts(r)
+	text := clipped(rowTitle(r), labelMax)
+	facts := clipped(nodeFacts(r), factsMax)
 	label := markup.E(markup.SVGText, markup.Num(markup.X, x+4), markup.Num(markup.Y, y+4), markup.Text(text))
 	if facts == "" {
 		return label
 	}
 	return markup.Group{markup.E(markup.SVGText, markup.Num(markup.X, x+4), markup.Num(markup.Y, y-2), markup.Text(text)),
 		markup.E(markup.SVGText, markup.Cls("sub"), markup.Num(markup.X, x+4), markup.Num(markup.Y, y+12), markup.Text(facts))}.Node()
+}
+
+// clipped returns at most so many characters of a text; the table has all of it.
+func clipped(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
 }
 
 // rowTitle names a row.

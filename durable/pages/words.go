@@ -86,7 +86,7 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if strings.HasSuffix(noun, "y") {
+	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey") {
 		noun = strings.TrimSuffix(noun, "y") + "ie"
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
@@ -105,15 +105,19 @@ func size(n int64) string {
 
 // actor names who did something. Names are claims, which the page says where it shows them.
 func actor(a event.Actor) string {
-	switch {
-	case a.Kind == "" && a.Ref == "":
-		return "not recorded"
-	case a.Ref == "":
-		return string(a.Kind)
-	case a.Kind == event.Human:
-		return a.Ref
+	name := sentence(a.Ref)
+	if short, _, ok := strings.Cut(name, " <"); ok && short != "" {
+		name = short // without the address
 	}
-	return a.Ref + " (" + string(a.Kind) + ")"
+	switch {
+	case a.Kind == "" && name == "":
+		return "not recorded"
+	case name == "":
+		return string(a.Kind)
+	case a.Kind == event.Human || a.Kind == "":
+		return name
+	}
+	return name + " (" + string(a.Kind) + ")"
 }
 
 // keyWords returns a step instance key with rounds that are counted from one.

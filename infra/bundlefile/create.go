@@ -137,9 +137,15 @@ func (t *Target) Abandon() {
 
 // alreadyExists is VALIDATION_ERROR for an existing file without force.
 func alreadyExists(name string) error {
-	return fault.New(fault.ValidationError, "%s already exists", name).
+	return fault.Wrap(fs.ErrExist, fault.ValidationError, "%s already exists", name).
 		Suggest("Name another file with -o, or replace it with --force.")
 }
+
+// IsExisting reports that Create or Commit failed because the file exists and force was not set.
+func IsExisting(err error) bool { return errors.Is(err, fs.ErrExist) }
+
+// Folder makes a directory for files that Create starts, unless it exists.
+func Folder(name string) error { return unwritable(name, os.MkdirAll(name, 0o700)) }
 
 // unwritable maps an error of the disk, without the path of the temporary file; nil for nil.
 func unwritable(name string, err error) error {

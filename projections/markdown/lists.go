@@ -70,7 +70,7 @@ func (b *blocks) list(depth int) *markup.Node {
 // item returns one item with the blocks in it.
 func (b *blocks) item(m marker, depth int) *markup.Node {
 	in := blocks{top: b.top}
-	box, text := checkBox(m.text)
+	text := checkBox(m.text)
 	in.lines = append(in.lines, text)
 	blank := false
 	for b.at++; b.at < len(b.lines); b.at++ {
@@ -96,7 +96,7 @@ func (b *blocks) item(m marker, depth int) *markup.Node {
 	if len(content) == 1 && !blank && isProse(text) && !strings.HasPrefix(strings.TrimSpace(text), ">") && depth+1 < depthMax {
 		content = markup.Group{inline(strings.Join(in.lines, "\n"))}
 	}
-	return markup.E(markup.Li, append(markup.Group{box}, content...)...)
+	return markup.E(markup.Li, content...)
 }
 
 // isProse reports a line that begins a paragraph.
@@ -106,14 +106,14 @@ func isProse(line string) bool {
 	return level == 0 && !marked && fence(line) == "" && !isRule(line) && indent(line) < codeIndent
 }
 
-// checkBox returns the box of a task and the text behind it.
-func checkBox(text string) (*markup.Node, string) {
+// checkBox returns the first line of an item with the box of a task as a character.
+func checkBox(text string) string {
 	for box, sign := range map[string]string{"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "} {
 		if rest, ok := strings.CutPrefix(text, box); ok {
-			return markup.Text(sign), rest
+			return sign + rest
 		}
 	}
-	return markup.Nothing(), text
+	return text
 }
 
 // columnsMax bounds the columns of a table; one with more is text.
