@@ -73,8 +73,8 @@ var layers = []layer{
 	{"pages", []string{"durable/pages"}},
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",
-		"infra/identity", "infra/memstore", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch", "infra/workqueue"}},
-	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/httpserver", "infra/mcpserver", "infra/notifier", "infra/pinfile", "ports/porttest/crashfs",
+		"infra/identity", "infra/loopback", "infra/memstore", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch", "infra/workqueue"}},
+	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/consoleserver", "infra/httpserver", "infra/mcpserver", "infra/notifier", "infra/pinfile", "ports/porttest/crashfs",
 		"ports/porttest/enginetest"}},
 	{"infra", []string{"infra/filestore/layout", "infra/machinefile"}},
 	{"infra", []string{"infra/filestore/disk"}},
@@ -91,6 +91,7 @@ var layers = []layer{
 	{"cmd", []string{"cmd/waybill/cli/complete", "cmd/waybill/cli/progress"}},
 	{"cmd", []string{"cmd/waybill/about", "cmd/waybill/guard", "cmd/waybill/learning", "cmd/waybill/mcp", "cmd/waybill/runs",
 		"cmd/waybill/schema", "cmd/waybill/serve", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/workflows"}},
+	{"cmd", []string{"cmd/waybill/console"}}, // doctor is a page of it
 	{"cmd", []string{"cmd/waybill"}},
 }
 

@@ -78,9 +78,9 @@ func hasTest(t *testing.T, pkg, name string) bool {
 	return false
 }
 
-// networkPackages are the packages that may import package net: the server on loopback addresses, and a client that only
+// networkPackages are the packages that may import package net: the servers on loopback addresses, and a client that only
 // tests use.
-var networkPackages = []string{"infra/httpserver", "infra/httpserver/clienttest"}
+var networkPackages = []string{"infra/loopback", "infra/consoleserver", "infra/httpserver", "infra/httpserver/clienttest"}
 
 // TestNoPackageOpensNetworkConnections checks that no other package of the program imports a package
 // that opens network connections, and that the program does not link the client. Libraries that can do so are linked and

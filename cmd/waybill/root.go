@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/about"
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/console"
 	"github.com/waybill/waybill/cmd/waybill/guard"
 	"github.com/waybill/waybill/cmd/waybill/learning"
 	"github.com/waybill/waybill/cmd/waybill/mcp"
@@ -68,7 +69,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	a.AddCommonFlags(root)
 	a.Views = viewCommands
 	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
-		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), work.NewInbox(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
+		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), work.NewInbox(a), console.New(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
 		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a), work.NewResume(a),
 		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),

@@ -27,10 +27,8 @@ type Shell struct {
 	Sections []Section
 	// End is the last line of the page.
 	End *markup.Node
-	// ScriptFrom is the address of a script of the program, for a page that a server sends with its own policy and
-	// whose style sheet is at StyleFrom; see markup.Document.
-	ScriptFrom markup.URL
-	Served     bool
+	// Served reports a page that a server sends with its own policy, style sheet and script.
+	Served bool
 }
 
 // Section is a part of a page with a heading.
@@ -60,7 +58,10 @@ func (s Shell) Node() *markup.Node {
 	if s.End != nil {
 		body = append(body, markup.E(markup.Footer, markup.Cls("end"), s.End))
 	}
-	return markup.Document{Title: sentence(s.Title), Style: Style(), Body: body, ScriptFrom: s.ScriptFrom, Served: s.Served}.Node()
+	if s.Served {
+		return markup.Document{Title: sentence(s.Title), Body: body, Served: true}.Node()
+	}
+	return markup.Document{Title: sentence(s.Title), Style: Style(), Body: body}.Node()
 }
 
 // Node returns the section with its heading.

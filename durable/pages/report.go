@@ -6,12 +6,15 @@ import (
 )
 
 // Report returns the page of a report. It is complete in itself: no script, no image, no request.
-func Report(r report.Report) *markup.Node {
+func Report(r report.Report) *markup.Node { return reportShell(r).Node() }
+
+// reportShell returns the parts of the page of a report.
+func reportShell(r report.Report) Shell {
 	steps := StepsOf{Run: r.Run, Steps: r.Steps, Left: left(r, report.OfSteps)}
 	return Shell{Title: r.Run.Title, Kicker: "Waybill run report", Lead: Lead(r.Run), End: end(r),
 		Sections: append(withTexts(r), Graph(r.Graph, left(r, report.OfGraph)), steps.Section(), Gaps(r.Run), Decisions(r.Run),
 			Artifacts(r.Run), Timeline(r.Timeline, left(r, report.OfTimeline)),
-			Annotations(r.Annotations, r.Run, left(r, report.OfAnnotations)), Integrity(r))}.Node()
+			Annotations(r.Annotations, r.Run, left(r, report.OfAnnotations)), Integrity(r))}
 }
 
 // withTexts is the first section, with a note if texts were cut.

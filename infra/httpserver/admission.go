@@ -1,9 +1,7 @@
 package httpserver
 
 import (
-	"fmt"
 	"net/http"
-	"net/netip"
 	"path"
 	"strings"
 	"unicode"
@@ -12,22 +10,6 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/openwop"
 )
-
-// hostNames are the values of the header Host that name a listener: its address, and the names of this machine, with
-// the port, which may be absent if it is the default one.
-func hostNames(addr netip.AddrPort) map[string]bool {
-	out := map[string]bool{}
-	for _, name := range []string{addr.Addr().Unmap().String(), "127.0.0.1", "::1", "localhost"} {
-		if strings.Contains(name, ":") {
-			name = "[" + name + "]"
-		}
-		out[fmt.Sprintf("%s:%d", name, addr.Port())] = true
-		if addr.Port() == 80 {
-			out[name] = true
-		}
-	}
-	return out
-}
 
 // admit refuses what no route answers (docs/design.md#openwop-server). A page in a browser reaches loopback
 // addresses: by a name of its own that resolves to one, which the header Host shows, or with a request across

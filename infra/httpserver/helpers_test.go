@@ -55,7 +55,7 @@ func serveHosts(t *testing.T, hosts []Host, change ...func(*tuning)) *served {
 	for _, c := range change {
 		c(&tune)
 	}
-	l, err := Listen("127.0.0.1:0")
+	l, err := loopback.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

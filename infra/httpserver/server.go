@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/infra/loopback"
 )
 
 // Server serves the hosts of one or several stores. Hosts is required.
@@ -68,14 +69,14 @@ type service struct {
 	keyed     inflight
 }
 
-// Serve answers the requests that arrive at a listener of Listen, until ctx is done. Then it accepts no more, ends
+// Serve answers the requests that arrive at a listener of loopback.Listen, until ctx is done. Then it accepts no more, ends
 // streams and polls with the reason, and gives other requests limits.HTTPStopMs to end. It closes the listener. It
 // returns nil after that, and an error where the listener fails or is not on a loopback address.
 func (s Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
-	addr, err := netip.ParseAddrPort(l.Addr().String())
-	if err != nil || !addr.Addr().Unmap().IsLoopback() {
-		return fault.New(fault.UsageError, "the server listens on loopback addresses only")
+	addr, err := loopback.AddrOf(l)
+	if err != nil {
+		return err
 	}
 	if len(s.Hosts) == 0 {
 		return fault.New(fault.Internal, "the server has no store to serve")
@@ -118,7 +119,7 @@ func (s Server) service(addr netip.AddrPort, stopping context.Context) *service 
 	if s.tune != nil {
 		t = *s.tune
 	}
-	web := &service{Server: s, tuning: t, hostNames: hostNames(addr), stopping: stopping,
+	web := &service{Server: s, tuning: t, hostNames: loopback.Names(addr), stopping: stopping,
 		streams: make(chan struct{}, t.streamsMax), requests: make(chan struct{}, t.requestsMax)}
 	web.openAPI = sync.OnceValues(func() ([]byte, error) { return openAPI(s.Version) })
 	web.mux = web.routes()

@@ -14,6 +14,8 @@ type Document struct {
 	Style string
 	// ScriptFrom is the address of a script of the program on the same site, the zero URL for none.
 	ScriptFrom URL
+	// StyleFrom is the address of a style sheet on the same site, in place of Style.
+	StyleFrom URL
 	// Served reports that a server sends the page with its own policy: the page has none.
 	Served bool
 	Body   []*Node
@@ -29,6 +31,9 @@ func (d Document) Node() *Node {
 		head = append(head, E(Meta, Set(httpEquiv, "Content-Security-Policy"), Set(Content, Policy(d.Style))))
 	}
 	head = append(head, E(Title, Text(d.Title)), sheet(d.Style))
+	if d.StyleFrom != (URL{}) {
+		head = append(head, E(link, &Node{kind: attrNode, name: "rel", text: "stylesheet"}, &Node{kind: attrNode, name: "href", text: d.StyleFrom.text}))
+	}
 	if d.ScriptFrom != (URL{}) {
 		head = append(head, E(script, &Node{kind: attrNode, name: "src", text: d.ScriptFrom.text}, &Node{kind: bareNode, name: "defer"}))
 	}

@@ -68,6 +68,7 @@ const (
 	Tr
 	Ul
 	script // not for callers: its content is a program
+	link   // likewise
 	tags
 )
 
@@ -75,13 +76,13 @@ const (
 var tagNames = [tags]string{"a", "article", "aside", "blockquote", "body", "br", "button", "caption", "circle", "code", "dd", "del",
 	"desc", "details", "div", "dl", "dt", "em", "footer", "form", "g", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html",
 	"input", "label", "li", "main", "meta", "nav", "ol", "option", "p", "path", "pre", "rect", "section", "select", "small",
-	"span", "strong", "summary", "svg", "text", "table", "tbody", "td", "th", "thead", "time", "title", "tr", "ul", "script"}
+	"span", "strong", "summary", "svg", "text", "table", "tbody", "td", "th", "thead", "time", "title", "tr", "ul", "script", "link"}
 
 // String returns the name of the element.
 func (t Tag) String() string { return tagNames[t] }
 
 // isVoid reports an element without content and end tag.
-func (t Tag) isVoid() bool { return t == Br || t == Hr || t == Input || t == Meta }
+func (t Tag) isVoid() bool { return t == Br || t == Hr || t == Input || t == Meta || t == link }
 
 // isPlain reports an element that has text and no elements.
 func (t Tag) isPlain() bool { return t == Title || t == Desc || t == SVGText || t == OptionTag }

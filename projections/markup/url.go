@@ -50,6 +50,19 @@ func Place(parts ...string) URL {
 	return out
 }
 
+// With returns the address with a parameter; it is unchanged for an empty value.
+func (u URL) With(name, value string) URL {
+	if value == "" {
+		return u
+	}
+	between := "?"
+	if strings.Contains(u.text, "?") {
+		between = "&"
+	}
+	u.text += between + escapedPath(name) + "=" + escapedPath(value)
+	return u
+}
+
 // escapedPath percent-encodes all bytes but those that have no meaning in an address.
 func escapedPath(name string) string {
 	const digits = "0123456789ABCDEF"

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/httpserver"
+	"github.com/waybill/waybill/infra/loopback"
 	"github.com/waybill/waybill/infra/watch"
 )
 
@@ -43,7 +44,7 @@ type input struct {
 // serve serves stores until a signal. The runs that were performed then continue when a server is started again.
 func serve(ctx context.Context, a *cli.App, in input) error {
 	a.SyncStderr() // requests are answered concurrently
-	l, err := httpserver.Listen(in.addr)
+	l, err := loopback.Listen(in.addr)
 	if err != nil {
 		return err
 	}

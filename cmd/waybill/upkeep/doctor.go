@@ -43,7 +43,7 @@ func NewDoctor(a *cli.App) *cobra.Command {
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer cli.LimitMemory()()
-			facts, err := collectFacts(cmd.Context(), a, full)
+			facts, err := Facts(cmd.Context(), a, full)
 			if err != nil {
 				return err
 			}
@@ -113,10 +113,10 @@ func warningCount(n int) string {
 // descriptors is more than any step of the diagnosis has open at a time.
 const descriptors = 16
 
-// collectFacts runs all steps of the diagnosis. A step does not fail: that a fact
+// Facts runs all steps of the diagnosis. A step does not fail: that a fact
 // cannot be determined is a fact as well. Errors are those of a canceled context, and
 // STORE_IO without file descriptors: every step would take the lack for its own failure.
-func collectFacts(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
+func Facts(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
 	if err := diagnose.Descriptors(descriptors); err != nil {
 		return doctor.Facts{}, fault.Wrap(err, fault.StoreIO, "the checks need %d open files: %s", descriptors,
 			cli.PlainCause(err)).
