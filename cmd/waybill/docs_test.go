@@ -109,7 +109,7 @@ var answers = map[string]string{
 	"waybill guard install":  "`client_settings`", "waybill guard uninstall": "`client_settings`",
 	"waybill mcp install": "`client_settings`", "waybill mcp uninstall": "`client_settings`",
 	"waybill guard test":     "`guard_test`",
-	"waybill serve keys add": "`serve_key`", "waybill serve keys list": "`serve_keys`",
+	"waybill console": "`console`, when it listens", "waybill serve keys add": "`serve_key`", "waybill serve keys list": "`serve_keys`",
 	"waybill serve keys remove": "`serve_keys`",
 	"waybill guard hook":        "none: it answers in the form of the client",
 	"waybill completion":        "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",

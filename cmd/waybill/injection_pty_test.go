@@ -278,6 +278,7 @@ var notViews = map[string]string{
 	"guard hook":         "writes JSON only: TestHookAnswersPrintNothingInvisible",
 	"workflows builtins": "prints nothing of a store or file",
 	"version":            "prints nothing of a store or file",
+	"console":            "prints its address and a file; its pages: TestConsoleShowsTheStore and testdata/web",
 	"serve":              "prints one line, with its address: TestServedWalk",
 	"runs search":        "cuts texts at a number of bytes, by which the layout differs: testdata/script/search.txtar",
 	"runs watch":         "runs until it is interrupted and writes the lines of runs timeline",

@@ -102,7 +102,7 @@ func TestDocumentShapes(t *testing.T) {
 		"verify --digests: verification", "verify @last: verification", "audit list: audit",
 		"audit show {act}: audit_entry",
 		"audit verify: audit_verification", "schema: schemas",
-		"guard test claude: guard_test", "guard test gemini: guard_test", "guard install claude --print: client_settings",
+		"console --no-open --for 1ms: console", "guard test claude: guard_test", "guard test gemini: guard_test", "guard install claude --print: client_settings",
 		"guard uninstall claude --print: client_settings", "mcp install codex --print: client_settings",
 		"mcp uninstall codex --print: client_settings",
 		"serve keys add ci --scope runs:read: serve_key", "serve keys add board --scope runs:read: serve_key",

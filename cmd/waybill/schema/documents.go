@@ -66,7 +66,7 @@ func documents() map[string]any {
 		"proposal_history": learning.ProposalDetails{}, "proposal_events": learning.ProposalEvents{},
 		"installed": learning.InstalledList{}, "automations": document.Automations{},
 		"capabilities": capabilities.Document{}, "client_settings": document.ClientSettings{},
-		"guard_test": document.GuardTest{}, "serve_key": document.ServeKey{}, "serve_keys": document.ServeKeys{},
+		"guard_test": document.GuardTest{}, "console": document.Console{}, "serve_key": document.ServeKey{}, "serve_keys": document.ServeKeys{},
 		"error": document.Error{}, notice.DocumentKind: notice.Notice{},
 	}
 }

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// shownConsole is a console that runs during a test.
+type shownConsole struct {
+	t                        *testing.T
+	cmd                      *exec.Cmd
+	log                      *bytes.Buffer
+	URL, Token, File, bearer string
+}
+
+// console starts the console of a store.
+func (p program) console(flags ...string) *shownConsole { return p.consoleIn(nil, flags...) }
+
+// consoleIn is console with more variables of the environment.
+func (p program) consoleIn(env []string, flags ...string) *shownConsole {
+	p.t.Helper()
+	c := &shownConsole{t: p.t, cmd: p.command(append([]string{"console", "--json", "--no-open"}, flags...)...), log: &bytes.Buffer{}}
+	c.cmd.Stderr = c.log
+	c.cmd.Env = append(c.cmd.Environ(), env...)
+	out, err := c.cmd.StdoutPipe()
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = c.cmd.Process.Kill(); _ = c.cmd.Wait() })
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	doc := struct {
+		Kind string
+		Data *shownConsole
+	}{Data: c}
+	if err := json.Unmarshal([]byte(line), &doc); err != nil || doc.Kind != "console" || c.URL == "" {
+		p.t.Fatalf("the console printed %q and %s: %v", line, c.log, err)
+	}
+	return c
+}
+
+// ask asks for a page with the bearer, which the first call gets for the token.
+func (c *shownConsole) ask(path string) (status int, text string) {
+	c.t.Helper()
+	if c.bearer == "" {
+		answer, err := http.Post(c.URL+"/session", "application/json", strings.NewReader(`{"token":"`+c.Token+`"}`))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		var doc struct{ Bearer string }
+		if err := json.NewDecoder(answer.Body).Decode(&doc); err != nil || doc.Bearer == "" {
+			c.t.Fatalf("%s, %v", answer.Status, err)
+		}
+		c.bearer = doc.Bearer
+	}
+	r, err := http.NewRequest("GET", c.URL+path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.bearer)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	all, err := io.ReadAll(answer.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return answer.StatusCode, string(all)
+}
+
+// end interrupts the console, and returns its exit status.
+func (c *shownConsole) end() int {
+	_ = c.cmd.Process.Signal(os.Interrupt)
+	_ = c.cmd.Wait()
+	return c.cmd.ProcessState.ExitCode()
+}
+
+// consoleFlow waits for a person at its second step.
+const consoleFlow = `{"id":"test.console","name":"Console","description":"d","version":"1.0.0","steps":[
+ {"id":"one","title":"First","prompt":"p"},{"id":"two","title":"Second","prompt":"p","requireConfirmation":{"kind":"human_approval"}}]}`
+
+// consoleProgram is the program with a directory and a store of its own.
+func consoleProgram(t *testing.T) program {
+	t.Helper()
+	dir := t.TempDir()
+	return program{t, dir, filepath.Join(dir, "home", "local")}
+}
+
+// consoleStore is a store with a run that waits for an approval.
+func consoleStore(t *testing.T) (p program, run string) {
+	t.Helper()
+	p = consoleProgram(t)
+	p.writeFile("w.json", consoleFlow)
+	var step struct {
+		Session struct{ RunID string }
+	}
+	p.json(&step, "start", "w.json", "--title", "A run to see")
+	p.runPiped(0, "continue", "--run", step.Session.RunID, "--notes", "done")
+	p.runPiped(3, "continue", "--run", step.Session.RunID, "--notes", "shipped")
+	return p, step.Session.RunID
+}
+
+// TestConsoleShowsTheStore: every page, with the commands that a person can type, and the end by a signal.
+func TestConsoleShowsTheStore(t *testing.T) {
+	t.Parallel()
+	p, run := consoleStore(t)
+	c := p.console("--log-level", "info")
+	for path, wants := range map[string][]string{
+		"/runs":                  {run, "A run to see", "blocked", `href="/runs/` + run},
+		"/runs?status=complete":  {`data-excluded="status"`},
+		"/runs/" + run:           {"waybill approve " + run, "waybill send-back " + run, "First", "Second", `id="integrity"`},
+		"/inbox":                 {"waybill approve " + run, "approval"},
+		"/proposals":             {"No proposals"},
+		"/feedback":              {"0 of 1 annotated"},
+		"/doctor":                {`data-check="store"`},
+		"/runs/run_nothing":      {`data-code="RUN_NOT_FOUND"`},
+		"/proposals/prop_no":     {`data-code="PROPOSAL_NOT_FOUND"`},
+		"/nothing":               {`data-code="TARGET_NOT_FOUND"`},
+		"/runs?since=yesterdayx": {`data-code="VALIDATION_ERROR"`},
+		"/runs?cursor=x":         {`data-code="VALIDATION_ERROR"`},
+		"/runs/" + run + "/more": {`data-code="TARGET_NOT_FOUND"`},
+	} {
+		status, text := c.ask(path)
+		want := http.StatusOK
+		if strings.HasPrefix(wants[0], "data-code") {
+			want = map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[strings.Contains(wants[0], "NOT_FOUND")]
+		}
+		if status != want || !strings.HasPrefix(text, "<!DOCTYPE html>") {
+			t.Errorf("%s: %d %.200s", path, status, text)
+		}
+		for _, w := range wants {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s does not have %q:\n%s", path, w, text)
+			}
+		}
+	}
+	if _, err := os.Stat(c.File); !os.IsNotExist(err) {
+		t.Errorf("the file of a used token: %v", err)
+	}
+	if status := c.end(); status != 0 {
+		t.Errorf("exit %d", status)
+	}
+	if log := c.log.String(); strings.Contains(log, c.Token) || strings.Contains(log, c.bearer) || !strings.Contains(log, "path=/inbox") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// TestConsoleCommandsNameTheStore: what a person copies works in the directory of another store.
+func TestConsoleCommandsNameTheStore(t *testing.T) {
+	t.Parallel()
+	p := consoleProgram(t)
+	p.writeFile("w.json", consoleFlow)
+	p.store = filepath.Join(p.dir, "a store")
+	var step struct {
+		Session struct{ RunID string }
+	}
+	p.json(&step, "start", "w.json")
+	_, text := p.console().ask("/runs/" + step.Session.RunID)
+	if want := "waybill run --store &#39;" + p.store + "&#39; --run " + step.Session.RunID; !strings.Contains(text, want) {
+		t.Errorf("no %s in\n%s", want, text)
+	}
+}
+
+// TestConsoleRefusesAStranger: a program without the token gets no data and one line in the log, whatever it asks for.
+func TestConsoleRefusesAStranger(t *testing.T) {
+	t.Parallel()
+	p, run := consoleStore(t)
+	c := p.console()
+	for _, path := range []string{"/runs", "/runs/" + run, "/inbox", "/changes?path=/runs"} {
+		answer, err := http.Get(c.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != 403 || strings.Contains(string(text), "A run to see") {
+			t.Errorf("%s: %s %s", path, answer.Status, text)
+		}
+	}
+	if status := c.end(); status != 0 {
+		t.Errorf("exit %d:\n%s", status, c.log)
+	}
+	if n := strings.Count(c.log.String(), "status=403"); n != 4 {
+		t.Errorf("%d lines in the log:\n%s", n, c.log)
+	}
+}
+
+// TestConsoleIsOfOneAccount: another account of this machine cannot read the file with the token. It needs root, to be one.
+func TestConsoleIsOfOneAccount(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be another account")
+	}
+	t.Parallel()
+	p, _ := consoleStore(t)
+	// Folders on the way to the file that everyone can enter: the file alone must not be readable.
+	open, err := os.MkdirTemp("", "waybill-open-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(open) })
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c := p.consoleIn([]string{"XDG_RUNTIME_DIR=" + open})
+	for _, path := range []string{c.File, filepath.Dir(c.File)} {
+		cat := exec.Command("/bin/cat", path)
+		if path != c.File {
+			cat = exec.Command("/bin/ls", path)
+		}
+		cat.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		cat.Dir = "/"
+		if out, err := cat.CombinedOutput(); err == nil || !strings.Contains(string(out), "Permission denied") {
+			t.Errorf("%s as another account: %s, %v", path, out, err)
+		}
+	}
+	if text, err := os.ReadFile(c.File); err != nil || !strings.Contains(string(text), c.Token) {
+		t.Errorf("as this account: %s, %v", text, err)
+	}
+}
+
+// TestConsoleEndsInTime: after the time of --for, with its file removed.
+func TestConsoleEndsInTime(t *testing.T) {
+	t.Parallel()
+	p, _ := consoleStore(t)
+	begun := time.Now()
+	out := p.runPiped(0, "console", "--for", "300ms", "--no-open")
+	if !strings.Contains(out, "http://127.0.0.1:") || strings.Contains(out, "#token=") {
+		t.Error(out)
+	}
+	if time.Since(begun) < 300*time.Millisecond {
+		t.Error("it ended at once")
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if file := strings.TrimSpace(lines[len(lines)-1]); !filepath.IsAbs(file) {
+		t.Errorf("no file in %s", out)
+	} else if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", file, err)
+	}
+	for _, wrong := range [][]string{{"--for", "-1s"}, {"--addr", "0.0.0.0:0"}, {"--addr", "x"}, {"extra"}} {
+		p.runPiped(2, append([]string{"console", "--no-open"}, wrong...)...)
+	}
+}
