@@ -4,15 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"html"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/waybill/waybill/ports/porttest/big"
 )
 
 // shownConsole is a console that runs during a test.
@@ -255,3 +259,41 @@ func TestConsoleEndsInTime(t *testing.T) {
 		p.runPiped(2, append([]string{"console", "--no-open"}, wrong...)...)
 	}
 }
+
+// TestConsoleListsOnePage: of many runs the first ones, with a link to the next page, until all were shown once.
+func TestConsoleListsOnePage(t *testing.T) {
+	t.Parallel()
+	p := consoleProgram(t)
+	const all = 120
+	if err := big.WriteMany(p.store, all, 1); err != nil {
+		t.Fatal(err)
+	}
+	c := p.console()
+	seen := map[string]bool{}
+	pages := 0
+	for path := "/runs"; path != ""; pages++ {
+		_, text := c.ask(path)
+		rows := consoleRow.FindAllStringSubmatch(text, -1)
+		if len(rows) == 0 || len(rows) > 50 {
+			t.Fatalf("%s has %d rows", path, len(rows))
+		}
+		for _, row := range rows {
+			if seen[row[1]] {
+				t.Errorf("%s is listed twice", row[1])
+			}
+			seen[row[1]] = true
+		}
+		path = ""
+		if next := consoleNext.FindStringSubmatch(text); next != nil {
+			path = html.UnescapeString(next[1])
+		}
+	}
+	if len(seen) != all || pages != 3 {
+		t.Errorf("%d of %d runs on %d pages", len(seen), all, pages)
+	}
+}
+
+var (
+	consoleRow  = regexp.MustCompile(`<tr data-run="([^"]*)"`)
+	consoleNext = regexp.MustCompile(`<a href="([^"]*)">Next page</a>`)
+)

@@ -67,6 +67,7 @@ func New(a *cli.App) *cobra.Command {
 
 // serve serves the console of a store until a signal or the end of its time.
 func serve(ctx context.Context, a *cli.App, o *cli.Store, in input) error {
+	defer cli.LimitHeap()()
 	a.SyncStderr() // requests are answered concurrently
 	l, err := loopback.Listen(in.addr)
 	if err != nil {

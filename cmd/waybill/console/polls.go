@@ -8,8 +8,12 @@ import (
 	"time"
 )
 
-// pollPause is the pause between two rounds of polls. The lists are made from the index, which makes that cheap.
-const pollPause = 2 * time.Second
+// pollPause is the least pause between two rounds of polls. Most lists are made from the index, which makes a round cheap;
+// a round that takes long is followed by a pause of pollShare times as long.
+const (
+	pollPause = 2 * time.Second
+	pollShare = 10
+)
 
 // polls wakes who waits for the pages of lists. Each page is made once a round, however many windows show it.
 type polls struct {
@@ -74,6 +78,7 @@ func (p *polls) waiter(path string, query map[string]string) *pollWaiter {
 // run polls until ctx ends.
 func (p *polls) run(ctx context.Context) {
 	for {
+		begun := time.Now()
 		for _, t := range p.all() {
 			now := p.digest(ctx, t.path, t.query)
 			if ctx.Err() != nil {
@@ -84,7 +89,7 @@ func (p *polls) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pollPause):
+		case <-time.After(max(pollPause, pollShare*time.Since(begun))):
 		}
 	}
 }
