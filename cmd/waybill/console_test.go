@@ -297,3 +297,23 @@ var (
 	consoleRow  = regexp.MustCompile(`<tr data-run="([^"]*)"`)
 	consoleNext = regexp.MustCompile(`<a href="([^"]*)">Next page</a>`)
 )
+
+// TestConsoleShowsTheDifference: of a proposal that replaces a file of the project, with its lines marked as text too.
+func TestConsoleShowsTheDifference(t *testing.T) {
+	t.Parallel()
+	p := consoleProgram(t)
+	if err := os.MkdirAll(filepath.Join(p.dir, ".waybill", "workflows"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.writeFile(filepath.Join(".waybill", "workflows", "w.json"), consoleFlow)
+	p.writeFile("new.json", strings.Replace(consoleFlow, `"First"`, `"First <b>of</b> all"`, 1))
+	var proposal struct{ ID string }
+	p.json(&proposal, "proposals", "create", "new.json", "--title", "Another", "--rationale", "r")
+	_, text := p.console().ask("/proposals/" + proposal.ID)
+	for _, want := range []string{`<section id="difference"`, `<span class="del">-`, `<span class="add">+`, `First &lt;b&gt;of&lt;/b&gt; all`,
+		"waybill proposals approve " + proposal.ID} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
