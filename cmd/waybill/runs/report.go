@@ -79,7 +79,7 @@ func newReport(a *cli.App) *cobra.Command {
 				return err
 			}
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
-				defer cli.LimitMemory()()
+				defer cli.LimitHeap()()
 				ctx, stop := signal.NotifyContext(ctx, cli.StopSignals()...)
 				defer stop()
 				if in.index != "" {

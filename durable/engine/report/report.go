@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -152,13 +153,20 @@ func New(a *engine.Answers, v *views.Views, l *learning.Learning, x *verify.Veri
 // Report returns the report of one run. ref is a run id, a unique prefix of one, or @last. Errors: RUN_NOT_FOUND,
 // RUN_AMBIGUOUS; STORE_CORRUPT if the tip's snapshot or the workflow is missing.
 func (r Reporter) Report(ctx context.Context, ref string, o Options) (Report, error) {
-	run, err := r.views.Run(ctx, ref)
+	found, err := session.Find(ctx, r.answers.Reader, ref)
 	if err != nil {
 		return Report{}, err
 	}
-	ref = run.RunID.String()
-	out := Report{MadeAtMs: o.MadeAtMs, Version: o.Version, Run: run, Steps: []Step{}, Segments: []Segment{},
+	ref = found.Run.String()
+	out := Report{MadeAtMs: o.MadeAtMs, Version: o.Version, Steps: []Step{}, Segments: []Segment{},
 		Controls: []Control{}, LeftOut: []LeftOut{}}
+	// First, since nothing else is in memory yet.
+	if out.Verification, err = r.verifier.VerifySession(ctx, found.Session.String()); err != nil {
+		return out, err
+	}
+	if out.Run, err = r.views.Run(ctx, ref); err != nil {
+		return out, err
+	}
 	out.limitSteps()
 	if err := r.readTimeline(ctx, ref, &out); err != nil {
 		return out, err
@@ -173,8 +181,7 @@ func (r Reporter) Report(ctx context.Context, ref string, o Options) (Report, er
 		return out, err
 	}
 	r.readControls(ctx, &out)
-	out.Verification, err = r.verifier.VerifySession(ctx, run.SessionID.String())
-	return out, err
+	return out, nil
 }
 
 // leaveOut records that a part is not complete.

@@ -47,6 +47,7 @@ type Reader struct {
 	compiled map[canon.Digest]compile.Compiled
 	pinned   int // bytes of compiled
 	states   map[canon.Digest]snapshot.State
+	views    map[canon.Digest]snapshot.View
 	folds    map[id.Session]*runs.Fold
 	// durable is keyed by the owner of a log.
 	durable map[string]durableHead
@@ -58,7 +59,7 @@ type Reader struct {
 
 // NewReader returns a Reader that has read nothing.
 func NewReader(s Source) *Reader {
-	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{},
+	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{}, views: map[canon.Digest]snapshot.View{},
 		folds: map[id.Session]*runs.Fold{}, durable: map[string]durableHead{}, homes: map[id.Run]id.Session{}}
 }
 
@@ -158,6 +159,28 @@ func (r *Reader) CacheState(ref canon.Digest, s snapshot.State) {
 		clear(r.states)
 	}
 	r.states[ref] = s
+}
+
+// viewsMax bounds how many snapshots are kept as they are shown, in about 200 bytes each: those of a long run, of which
+// several views show each node.
+const viewsMax = 8 << 10
+
+// View returns a snapshot of this version as it is shown, without the keys of the completed steps, if it is kept.
+func (r *Reader) View(ref canon.Digest) (v snapshot.View, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok = r.views[ref]
+	return v, ok
+}
+
+// CacheView keeps a snapshot as it is shown, which is a copy (snapshot.View.Brief). A full cache is emptied.
+func (r *Reader) CacheView(ref canon.Digest, v snapshot.View) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.views) >= viewsMax {
+		clear(r.views)
+	}
+	r.views[ref] = v
 }
 
 // Object reads an object whose digest matches ref. Errors: STORE_CORRUPT,

@@ -73,8 +73,23 @@ func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.Vie
 	return v, nil
 }
 
-// snapshot returns a snapshot; the zero View if its form is unknown.
+// snapshot returns a snapshot without the keys of the completed steps; the zero View if its form is unknown.
 func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
+	if v, ok := o.v.r.View(ref); ok {
+		return v, nil
+	}
+	foreign := o.foreign
+	o.foreign = false
+	v, err := o.wholeSnapshot(ctx, ref)
+	if v = v.Brief(); err == nil && !o.foreign {
+		o.v.r.CacheView(ref, v)
+	}
+	o.foreign = o.foreign || foreign
+	return v, err
+}
+
+// wholeSnapshot returns a snapshot; the zero View if its form is unknown.
+func (o *observer) wholeSnapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
 	s, err := o.v.r.State(ctx, &runs.Node{SnapshotRef: ref})
 	if err == nil {
 		return s.View(), nil

@@ -143,7 +143,7 @@ func (o *observer) inheritedSteps(ctx context.Context, r *runs.Run) ([]string, e
 	if r.Started.ForkedFrom == nil {
 		return nil, nil
 	}
-	s, err := o.snapshot(ctx, r.Node(r.Order[0]).SnapshotRef)
+	s, err := o.wholeSnapshot(ctx, r.Node(r.Order[0]).SnapshotRef)
 	return s.CompletedKeys(), err
 }
 

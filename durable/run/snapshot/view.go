@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -33,6 +34,20 @@ const blockedKind = "blocked"
 // View returns the read-only form of the state.
 func (s State) View() View {
 	return View{kind: string(s.Kind), pending: s.PendingStep(), completed: s.CompletedKeys()}
+}
+
+// Brief returns a copy without the keys of the completed steps, which shares no memory with the snapshot: of a long run
+// each snapshot has thousands of keys.
+func (v View) Brief() View {
+	out := View{kind: strings.Clone(v.kind), blockers: v.blockers}
+	if v.pending != nil {
+		p := PendingStep{LoopPath: make([]PathElement, len(v.pending.LoopPath)), StepID: strings.Clone(v.pending.StepID)}
+		for i, at := range v.pending.LoopPath {
+			p.LoopPath[i] = PathElement{at.Iteration, strings.Clone(at.LoopID)}
+		}
+		out.pending = &p
+	}
+	return out
 }
 
 // IsComplete reports whether the run has no steps left.
