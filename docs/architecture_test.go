@@ -60,7 +60,7 @@ var layers = []layer{
 	{"projections", []string{"projections/markdown", "projections/markup", "projections/runs", "projections/annotations", "projections/diff", "projections/audit",
 		"projections/proposals", "projections/wire"}},
 	{"ports", []string{"ports"}},
-	{"ports", []string{"ports/porttest/suite", "ports/porttest/openwoptest", "ports/porttest/sample"}},
+	{"ports", []string{"ports/porttest/suite", "ports/porttest/openwoptest", "ports/porttest/pagetest", "ports/porttest/sample"}},
 	{"engine", []string{"durable/engine/compact", "durable/engine/sealed", "durable/engine/origin"}},
 	{"engine", []string{"durable/engine/index"}},
 	{"engine", []string{"durable/engine/handed", "durable/engine/idempotency", "durable/engine/ledger", "durable/engine/session"}},
@@ -117,6 +117,7 @@ var owners = map[string][]string{
 	"github.com/fsnotify/fsnotify":           {"infra/watch"},
 	"golang.org/x/crypto":                    {"durable/consent/..."},
 	"github.com/hiddeco/sshsig":              {"durable/consent/..."},
+	"golang.org/x/net":                       {"ports/porttest/pagetest"},
 	"golang.org/x/sync":                      {"durable/engine/verify", "infra/filestore/inspect"}, // decision 0044
 	"golang.org/x/sys":                       {"infra/osfs"},
 	"golang.org/x/text":                      {"durable/run/resume", "cmd/waybill/cli/page"},

@@ -21,7 +21,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 	}{
 		{complete.Workflows(a), []string{"run", "start", "trust", "workflows inspect", "workflows validate",
 			"workflows test", "workflows compile"}},
-		{complete.RunArg(a), []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch",
+		{complete.RunArg(a), []string{"runs show", "runs report", "runs events", "runs timeline", "runs graph", "runs watch",
 			"runs logs", "runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back",
 			"deny", "fork", "replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
 			"annotations retract"}},

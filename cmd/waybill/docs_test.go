@@ -69,6 +69,7 @@ var answers = map[string]string{
 	"waybill runs graph": "`graph`", "waybill runs diff": "`run_diff`", "waybill runs cancel": "`cancelled`",
 	"waybill runs logs":      "`logs`",
 	"waybill runs search":    "`search`",
+	"waybill runs report":    "`report_file`, `report_index`, `report`",
 	"waybill artifacts list": "`artifacts`",
 	"waybill artifacts show": "`artifact`",
 	"waybill artifacts get":  "`artifact_file`, with -o FILE",

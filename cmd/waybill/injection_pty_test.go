@@ -281,6 +281,7 @@ var notViews = map[string]string{
 	"console":            "prints its address and a file; its pages: TestConsoleShowsTheStore and testdata/web",
 	"serve":              "prints one line, with its address: TestServedWalk",
 	"runs search":        "cuts texts at a number of bytes, by which the layout differs: testdata/script/search.txtar",
+	"runs report":        "writes a page: TestReportIsInert",
 	"runs watch":         "runs until it is interrupted and writes the lines of runs timeline",
 }
 

@@ -63,6 +63,7 @@ func TestDocumentShapes(t *testing.T) {
 		"trailer: trailer", "trailer --run @last: trailer", "trailer --print-hook: trailer", "commit: git", "who HEAD: who", "who HEAD~1..HEAD: who",
 		"continue --run @last --notes password=correct-horse-battery --set k=x --artifact out.json: step",
 		"runs diff {first} {artifact run}: run_diff", "runs list: runs", "runs list --limit 1: runs", "runs list --branch main: runs", "runs list --branch gone: runs", "runs show: run", "runs timeline: timeline",
+		"runs report -o run.html: report_file", "runs report --index pages: report_index", "runs report --format json -o -: report",
 		"runs events: events", "runs events --format openwop: run_events", "runs show --format openwop: run_snapshot",
 		"export @last --format openwop -o debug.json: debug_bundle", "verify: verification",
 		"workflows list: workflows", "workflows builtins: builtins", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow",

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/waybill/waybill/infra/loopback"
 )
 
 // The keys of tests. allKey has every scope.

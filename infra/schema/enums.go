@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/notice"
+	"github.com/waybill/waybill/durable/engine/report"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/engine/unattended"
@@ -214,6 +215,9 @@ func engineEnums() []enum {
 		enumOf(notice.Failed, notice.Approval, notice.Question, notice.Confirmation, notice.Blocked, notice.Wait,
 			notice.Complete),
 		enumOf(lists.Parts()...),
+		enumOf(report.OfSteps, report.OfTimeline, report.OfGraph, report.OfAnnotations, report.OfSegments, report.OfTexts),
+		enumOf(report.NotDecided, report.AccountsDiffer, report.SameAccount, report.KindsDiffer, report.NamesDiffer,
+			report.SameName, report.NotRecorded),
 		enumOf(lists.ByStatus, lists.ByWorkflow, lists.ByTitle, lists.ByBranch, lists.ByLabel, lists.ByText, lists.BySince),
 		enumOf(unattended.DueComplete, unattended.DueWaiting, unattended.DueFailed, unattended.DueBusy, unattended.DueSkipped),
 		enumOf(host.Completed, host.Failed),

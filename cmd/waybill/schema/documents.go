@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/notice"
+	"github.com/waybill/waybill/durable/engine/report"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
@@ -42,7 +43,8 @@ func documents() map[string]any {
 		"step": engine.Answer{}, "blocked": engine.Answer{},
 		"annotation": feedback.Annotation{}, "annotations": learning.AnnotationList{},
 		"annotation_summary": learning.FeedbackSummary{}, "retracted": learning.Retracted{},
-		"runs": lists.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{}, "run_diff": compare.RunDiff{},
+		"runs": lists.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{}, "run_diff": compare.RunDiff{}, "report": report.Report{},
+		"report_file": document.ReportFile{}, "report_index": document.ReportIndex{},
 		"run_events": document.RunEvents{}, "run_snapshot": openwop.Snapshot{}, "debug_bundle": document.DebugBundle{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
