@@ -137,7 +137,7 @@ func shortened(rows []drawn) []drawn {
 	return out
 }
 
-// isPlain reports a row about which nothing is to be said.
+// isPlain reports a row without facts to show.
 func isPlain(rows []drawn, i int) bool {
 	n := rows[i].node
 	return n.NodeKind == event.StepNode && n.Attempts <= 1 && n.OpenGaps == 0 && !n.Tip && n.ParentNodeID != nil

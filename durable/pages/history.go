@@ -100,7 +100,7 @@ func Decisions(r views.RunDetails) Section {
 	return Section{"decisions", "Decisions and approvals", markup.Group{t.node(), claimNote()}.Node()}
 }
 
-// Annotations returns what people and agents said about a run afterwards: claims, apart from the facts of the log.
+// Annotations returns the annotations of people and agents: claims, apart from the facts of the log.
 func Annotations(l learning.AnnotationList, r views.RunDetails, left *report.LeftOut) Section {
 	s := Section{ID: "annotations", Title: "Annotations"}
 	if len(l.Annotations) == 0 {

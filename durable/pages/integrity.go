@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/projections/markup"
 )
 
-// Integrity returns what the verification of a run's session said, the digests, and how to repeat it.
+// Integrity returns the result of the verification of a run's session, the digests, and how to repeat it.
 func Integrity(r report.Report) Section {
 	f := facts{}
 	f.add("Log head", "head", digest(r.Run.Head.Digest))

@@ -164,6 +164,12 @@ func (m mdWriter) steps(r report.Report) {
 		if notes != "" {
 			m.block("Notes", notes)
 		}
+		for _, c := range s.Checkpoints {
+			m.fact("Checkpoint", clock(event.TimeText(c.AtMs)))
+			if c.Notes != "" {
+				m.block("Notes of the checkpoint", c.Notes)
+			}
+		}
 		m.output("stdout", shown.Stdout)
 		m.output("stderr", shown.Stderr)
 		if shown.Prompt.Text != "" {

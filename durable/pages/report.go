@@ -38,5 +38,5 @@ func left(r report.Report, part report.Part) *report.LeftOut {
 // end is the last line of a report.
 func end(r report.Report) *markup.Node {
 	return paragraph(markup.Text("Made "), when(r.MadeAtMs), markup.Text(" by waybill "+r.Version+
-		" from the run's log. The log is the record; this page is a copy of what it said then. Times are in UTC."))
+		" from the run's log. The log is the record; this page is a copy of what it had then. Times are in UTC."))
 }

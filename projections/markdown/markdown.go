@@ -2,7 +2,7 @@
 // paragraphs, lists, tables, quotes, code, emphasis and links. What it does not know, such as HTML, entities, reference
 // links and addresses of other schemes than http, https and mailto, stays visible text. An image is a link to it.
 //
-// Its time and its output are proportional to the length of the text, whatever the text is: containers and emphasis are
+// Its time and its output are proportional to the length of the text, for any text: containers and emphasis are
 // nested up to a depth, and a search that found nothing is not repeated (docs/decisions/0075-own-pages-and-markdown.md).
 package markdown
 

@@ -81,7 +81,7 @@ func (w *writer) escaped(s string, unseen func(rune), seen func()) {
 // references are the character references of what HTML reads in a text or in a value, by character.
 var references = [utf8.RuneSelf]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&#34;", '\'': "&#39;", '`': "&#96;"}
 
-// Size returns about how many bytes a text takes in a document.
+// Size returns about how many bytes of a document a text has.
 func Size(s string) int {
 	n := len(s)
 	for i := range len(s) {

@@ -9,7 +9,6 @@ type Tag uint8
 const (
 	A Tag = iota
 	Article
-	Aside
 	Blockquote
 	Body
 	Br
@@ -73,7 +72,7 @@ const (
 )
 
 // tagNames are the names of the elements, in their order.
-var tagNames = [tags]string{"a", "article", "aside", "blockquote", "body", "br", "button", "caption", "circle", "code", "dd", "del",
+var tagNames = [tags]string{"a", "article", "blockquote", "body", "br", "button", "caption", "circle", "code", "dd", "del",
 	"desc", "details", "div", "dl", "dt", "em", "footer", "form", "g", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html",
 	"input", "label", "li", "main", "meta", "nav", "ol", "option", "p", "path", "pre", "rect", "section", "select", "small",
 	"span", "strong", "summary", "svg", "text", "table", "tbody", "td", "th", "thead", "time", "title", "tr", "ul", "script", "link"}

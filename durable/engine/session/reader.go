@@ -165,16 +165,16 @@ func (r *Reader) CacheState(ref canon.Digest, s snapshot.State) {
 // several views show each node.
 const viewsMax = 8 << 10
 
-// View returns a snapshot of this version as it is shown, without the keys of the completed steps, if it is kept.
-func (r *Reader) View(ref canon.Digest) (v snapshot.View, ok bool) {
+// ViewOf returns a snapshot of this version as it is shown, without the keys of the completed steps, if it is kept.
+func ViewOf(r *Reader, ref canon.Digest) (v snapshot.View, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v, ok = r.views[ref]
 	return v, ok
 }
 
-// CacheView keeps a snapshot as it is shown, which is a copy (snapshot.View.Brief). A full cache is emptied.
-func (r *Reader) CacheView(ref canon.Digest, v snapshot.View) {
+// KeepView keeps a snapshot as it is shown, which is a copy (snapshot.View.Brief). A full cache is emptied.
+func KeepView(r *Reader, ref canon.Digest, v snapshot.View) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.views) >= viewsMax {

@@ -75,14 +75,14 @@ func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.Vie
 
 // snapshot returns a snapshot without the keys of the completed steps; the zero View if its form is unknown.
 func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
-	if v, ok := o.v.r.View(ref); ok {
+	if v, ok := session.ViewOf(o.v.r, ref); ok {
 		return v, nil
 	}
 	foreign := o.foreign
 	o.foreign = false
 	v, err := o.wholeSnapshot(ctx, ref)
 	if v = v.Brief(); err == nil && !o.foreign {
-		o.v.r.CacheView(ref, v)
+		session.KeepView(o.v.r, ref, v)
 	}
 	o.foreign = o.foreign || foreign
 	return v, err

@@ -13,7 +13,7 @@ import (
 )
 
 // elements are those that a page may have. None of them loads anything or runs a program.
-var elements = strings.Fields(`html head meta title style body a article aside blockquote br button caption circle code dd del desc
+var elements = strings.Fields(`html head meta title style body a article blockquote br button caption circle code dd del desc
 	details div dl dt em footer form g h1 h2 h3 h4 h5 h6 header hr input label li main nav ol option p path pre rect section
 	select small span strong summary svg table tbody td text th thead time title tr ul`)
 
