@@ -54,7 +54,7 @@ func textFiles(t *testing.T) map[string]string {
 		rel, _ := filepath.Rel("..", name)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if slices.Contains([]string{".git", "bin", "dist", "testdata/workflows", "testdata/stores",
+			if d.Name() == "node_modules" || slices.Contains([]string{".git", "bin", "dist", "testdata/workflows", "testdata/stores",
 				"testdata/foreign", "testdata/broken"}, rel) {
 				return filepath.SkipDir
 			}

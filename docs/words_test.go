@@ -56,7 +56,7 @@ func TestWords(t *testing.T) {
 		rel, _ := filepath.Rel("..", name)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == ".git" || rel == "bin" || rel == "dist" {
+			if rel == ".git" || rel == "bin" || rel == "dist" || d.Name() == "node_modules" {
 				return filepath.SkipDir
 			}
 			return nil

@@ -180,7 +180,7 @@ func TestConsoleCommandsNameTheStore(t *testing.T) {
 	}
 }
 
-// TestConsoleRefusesAStranger: a program without the token gets no data and one line in the log, whatever it asks for.
+// TestConsoleRefusesAStranger: a program without the token gets no data and one line in the log for each request.
 func TestConsoleRefusesAStranger(t *testing.T) {
 	t.Parallel()
 	p, run := consoleStore(t)

@@ -53,7 +53,7 @@ func cannotWrite(err error) error {
 		Suggest("Free space in the temporary folder, or set TMPDIR to a folder that can be written.")
 }
 
-// Remove removes the file, if it is there.
+// Remove removes the file, if it exists.
 func (e *Entrance) Remove() { e.remove() }
 
 // Open opens the file with the program for web pages of this desktop, and does not wait for it.

@@ -284,7 +284,7 @@ func TestStreamTellsOfChanges(t *testing.T) {
 	}
 }
 
-// TestStreamsAreBounded: one more than the limit is told so, and a stream that ends makes room.
+// TestStreamsAreBounded: one more than the limit is refused with the reason, and a stream that ends makes room.
 func TestStreamsAreBounded(t *testing.T) {
 	c := serve(t)
 	bearer := c.bearer()

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/diagnosis"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/cmd/waybill/upkeep"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/learning"
@@ -60,7 +60,7 @@ func (s *site) Page(ctx context.Context, path string, query map[string]string) (
 		sums, err := s.store.SummarizeAnnotations(ctx, learning.SummaryQuery{})
 		return s.pages.Feedback(sums), err
 	case name == pages.DoctorPage:
-		facts, err := upkeep.Facts(ctx, s.app, false)
+		facts, err := diagnosis.Facts(ctx, s.app, false)
 		return s.pages.Doctor(doctor.Judge(facts)), err
 	}
 	return nil, noPage(path)

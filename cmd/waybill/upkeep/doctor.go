@@ -1,17 +1,16 @@
 package upkeep
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/diagnosis"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/doctor"
-	"github.com/waybill/waybill/infra/diagnose"
 )
 
 // doctorLong is what 'waybill doctor --help' prints above the usage.
@@ -43,7 +42,7 @@ func NewDoctor(a *cli.App) *cobra.Command {
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer cli.LimitMemory()()
-			facts, err := Facts(cmd.Context(), a, full)
+			facts, err := diagnosis.Facts(cmd.Context(), a, full)
 			if err != nil {
 				return err
 			}
@@ -108,27 +107,4 @@ func warningCount(n int) string {
 		return ""
 	}
 	return ", with " + page.Plural(n, "warning")
-}
-
-// descriptors is more than any step of the diagnosis has open at a time.
-const descriptors = 16
-
-// Facts runs all steps of the diagnosis. A step does not fail: that a fact
-// cannot be determined is a fact as well. Errors are those of a canceled context, and
-// STORE_IO without file descriptors: every step would take the lack for its own failure.
-func Facts(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
-	if err := diagnose.Descriptors(descriptors); err != nil {
-		return doctor.Facts{}, fault.Wrap(err, fault.StoreIO, "the checks need %d open files: %s", descriptors,
-			cli.PlainCause(err)).
-			Suggest("Allow the process more open files (ulimit -n), or close programs, and run the command again.")
-	}
-	// Later steps read the results of earlier ones, such as the kind of the store.
-	d := &diagnosis{a: a, full: full}
-	d.binary()
-	d.storeDirectory()
-	d.probes()
-	d.storeContents(ctx)
-	d.workflows(ctx)
-	d.environment()
-	return d.f, ctx.Err()
 }

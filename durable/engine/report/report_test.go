@@ -122,7 +122,7 @@ func TestSeparationOfDuties(t *testing.T) {
 		want       Separation
 		holds      bool
 	}{
-		"nobody decided":          {[]Performer{agent}, nil, NotDecided, false},
+		"no decision":             {[]Performer{agent}, nil, NotDecided, false},
 		"denied":                  {[]Performer{agent}, []Decider{denied}, NotDecided, false},
 		"imported":                {[]Performer{agent}, []Decider{imported}, NotDecided, false},
 		"two accounts":            {[]Performer{with(human("ann"), "uid:1")}, []Decider{approved("ann", "uid:2")}, AccountsDiffer, true},

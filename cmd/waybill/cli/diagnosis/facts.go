@@ -1,4 +1,7 @@
-package upkeep
+// Package diagnosis collects the facts about this machine and a store that package doctor judges. It repairs nothing.
+//
+// Start reading at Facts.
+package diagnosis
 
 import (
 	"context"
@@ -266,4 +269,27 @@ func (d *diagnosis) environment() {
 	d.f.Git = doctor.Git{Checked: err == nil, Repository: root != "", Program: gitErr == nil}
 	d.f.Terminal = doctor.Terminal{Checked: true, In: d.a.IsTerminal(d.a.In), Out: d.a.IsTerminal(d.a.Out),
 		Width: d.a.WidthOf(d.a.Out), Colors: d.a.Colors(d.a.Out)}
+}
+
+// descriptors is more than any step of the diagnosis has open at a time.
+const descriptors = 16
+
+// Facts runs all steps of the diagnosis. A step does not fail: that a fact
+// cannot be determined is a fact as well. Errors are those of a canceled context, and
+// STORE_IO without file descriptors: every step would take the lack for its own failure.
+func Facts(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
+	if err := diagnose.Descriptors(descriptors); err != nil {
+		return doctor.Facts{}, fault.Wrap(err, fault.StoreIO, "the checks need %d open files: %s", descriptors,
+			cli.PlainCause(err)).
+			Suggest("Allow the process more open files (ulimit -n), or close programs, and run the command again.")
+	}
+	// Later steps read the results of earlier ones, such as the kind of the store.
+	d := &diagnosis{a: a, full: full}
+	d.binary()
+	d.storeDirectory()
+	d.probes()
+	d.storeContents(ctx)
+	d.workflows(ctx)
+	d.environment()
+	return d.f, ctx.Err()
 }
