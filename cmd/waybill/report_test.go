@@ -17,8 +17,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/pagetest"
 )
 
-// TestReportsHaveTheFactsOfTheViews: the report of each run of the golden stores, as JSON and as a page, has the facts of
-// 'runs show', 'runs timeline', 'runs graph', 'annotations list' and 'verify'.
+// TestReportsHaveTheFactsOfTheViews: the report of each run of the golden stores, as JSON, as a page and as the page of the
+// console, has the facts of 'runs show', 'runs timeline', 'runs graph', 'annotations list' and 'verify'.
 func TestReportsHaveTheFactsOfTheViews(t *testing.T) {
 	for _, store := range []string{"v1", "v1-form2", "v1-conditions", "v1-learning"} {
 		dir := t.TempDir()
@@ -29,8 +29,9 @@ func TestReportsHaveTheFactsOfTheViews(t *testing.T) {
 			Data struct{ Runs []engineviews.RunSummary }
 		}
 		f.json(&list, "runs", "list")
+		c := program{t, dir, filepath.Join(dir, "home", "local")}.console()
 		for _, r := range list.Data.Runs {
-			f.reported(r.RunID.String())
+			f.reported(r.RunID.String(), c)
 		}
 		if len(list.Data.Runs) < 4 {
 			t.Errorf("%s has %d runs", store, len(list.Data.Runs))
@@ -39,7 +40,7 @@ func TestReportsHaveTheFactsOfTheViews(t *testing.T) {
 }
 
 // reported compares the report of a run with the documents of the views.
-func (f facts) reported(run string) {
+func (f facts) reported(run string, c *shownConsole) {
 	f.Helper()
 	var raw struct{ Data map[string]json.RawMessage }
 	whole := f.view(0, false, "runs", "report", run, "--format", "json", "-o", "-")
@@ -54,13 +55,18 @@ func (f facts) reported(run string) {
 	}
 	var doc struct{ Data report.Report }
 	decodeJSON(f.T, whole, &doc)
-	f.paged(run, doc.Data)
+	f.paged(run, doc.Data, f.view(0, false, "runs", "report", run, "-o", "-"))
+	status, live := c.ask("/runs/" + run)
+	if status != 200 {
+		f.Errorf("%s, %s: the console answers %d", f.store, run, status)
+	}
+	f.paged(run, doc.Data, live)
 }
 
-// paged compares the page of a run with its document.
-func (f facts) paged(run string, r report.Report) {
+// paged compares a page of a run with its document.
+func (f facts) paged(run string, r report.Report, text string) {
 	f.Helper()
-	page := pagetest.Read(f.T, []byte(f.view(0, false, "runs", "report", run, "-o", "-")))
+	page := pagetest.Read(f.T, []byte(text))
 	have := map[string]string{}
 	page.All("data-fact", func(name string, e pagetest.Element) { have[name] = e.Text() })
 	steps, nodes, moments, segments := []string{}, []string{}, []string{}, []string{}
@@ -95,10 +101,10 @@ func (f facts) paged(run string, r report.Report) {
 			f.Errorf("%s, %s: %s: page %q, document %q", f.store, run, name, both[0], both[1])
 		}
 	}
-	text := page.Text()
+	all := page.Text()
 	for _, s := range r.Run.Steps {
 		for _, x := range s.Artifacts {
-			if !x.SHA256.IsZero() && !strings.Contains(text, x.SHA256.String()) {
+			if !x.SHA256.IsZero() && !strings.Contains(all, x.SHA256.String()) {
 				f.Errorf("%s, %s: no digest of an artifact of %s", f.store, run, s.StepID)
 			}
 		}
