@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/invisible"
 )
 
 func TestCleanReplacesControlCharacters(t *testing.T) {
@@ -38,12 +40,12 @@ func TestCleanReplacesControlCharacters(t *testing.T) {
 // change, alone and after others.
 func TestCleanRangesNeedNoCleaning(t *testing.T) {
 	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
-		if isCleanRune(r) && (isControl(r) || isShaping(r) || symbol(r) != r || unicode.IsSpace(r)) {
+		if isCleanRune(r) && (isControl(r) || invisible.Shapes(r) || symbol(r) != r || unicode.IsSpace(r)) {
 			t.Errorf("%U is in a clean range", r)
 		}
 	}
 	for _, text := range []string{"“a” — é", "a\u00adb", "\u202ea", "a\xffb", "\u2028", "\u200d"} {
-		if want := !strings.ContainsFunc(text, func(r rune) bool { return isControl(r) || isShaping(r) }); isClean(text) != want {
+		if want := !strings.ContainsFunc(text, func(r rune) bool { return isControl(r) || invisible.Shapes(r) }); isClean(text) != want {
 			t.Errorf("isClean(%q) is %v", text, !want)
 		}
 	}
