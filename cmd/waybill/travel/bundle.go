@@ -102,7 +102,7 @@ func verifyBundle(cmd *cobra.Command, a *cli.App, name, signers, signature strin
 	return withBundle(cmd.Context(), a, name, func(b *bundlefile.File) error {
 		var doc document.BundleVerification
 		var err error
-		if doc.Verification, err = verify.Bundle(cmd.Context(), b); err != nil {
+		if doc.Verification, err = verify.Bundle(cmd.Context(), b, nil); err != nil {
 			return err
 		}
 		if !keys.IsZero() {

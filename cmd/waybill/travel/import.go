@@ -2,6 +2,7 @@ package travel
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/command"
@@ -125,6 +127,10 @@ func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name, signature
 	asked := req.Accept
 	req.Accept = func(ctx context.Context, doc travel.Import) error {
 		return w.Asking(func() error { return asked(ctx, doc) })
+	}
+	if w.Shown {
+		req.Checked = func(p verify.VerifyProgress) { w.Say("(" + page.Plural(int(p.Events), "event") + " checked)") }
+		req.Written = func(events, of int64) { w.Say(fmt.Sprintf("(%d of %d events written)", events, of)) }
 	}
 	doc, err := o.Import(w, o.Caller(), b, req)
 	if err = w.End(err, "nothing was imported", fault.Command{"import", command.Word(name)}); err != nil {

@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -54,9 +55,16 @@ func NewGC(a *cli.App) *cobra.Command {
 		cli.Opt(&req.EmptyTrash, "empty-trash", "treat all sessions in the trash as expired"))
 }
 
+// gcParts has what is counted in each part of a cleanup.
+var gcParts = map[upkeep.GCPart]string{upkeep.GCReadsLogs: "(%d of %d logs read)",
+	upkeep.GCRemovesSessions: "(%d of %d sessions removed)", upkeep.GCRemovesObjects: "(%d of %d objects removed)"}
+
 // collect cleans up. Ctrl-C ends it between two removals.
 func collect(ctx context.Context, a *cli.App, o *cli.Store, req upkeep.GCRequest) (upkeep.GCReport, error) {
 	w := progress.Start(ctx, a, "Cleaning up", false)
+	if w.Shown {
+		req.Progress = func(part upkeep.GCPart, done, all int64) { w.Say(fmt.Sprintf(gcParts[part], done, all)) }
+	}
 	r, err := o.GC(w, o.Caller(), req)
 	done, next := "nothing was removed", fault.Command{"gc"}
 	if req.Apply {

@@ -78,6 +78,10 @@ type ImportRequest struct {
 	AsNew bool
 	// Accept is asked before a session of this store is extended; nil refuses.
 	Accept Acceptance
+	// Checked is called at times while the bundle is verified, and Written with the number of events of the session's log
+	// that are written, of how many; nil: not called.
+	Checked func(verify.VerifyProgress)
+	Written func(events, of int64)
 }
 
 // Acceptance decides whether what a bundle adds to a session of this store is imported. The document has the relation,
@@ -98,7 +102,7 @@ type Acceptance func(ctx context.Context, what Import) error
 // if the session cannot have the ids it needs; RUN_BUSY and SESSION_LOCKED if it is in use;
 // STORE_CONFLICT if another session appears under the id meanwhile.
 func (c *Exchange) Import(ctx context.Context, by engine.Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importer{ex: c, by: by, src: src,
+	m := &importer{ex: c, by: by, src: src, checked: req.Checked, written: req.Written,
 		out: Import{BundleID: src.Envelope().BundleID, BundleSessionID: src.Session(),
 			Warnings: []string{}}}
 	if err := m.verify(ctx); err != nil {
@@ -136,6 +140,9 @@ type importer struct {
 	// foreign reports events that this version does not know.
 	foreign  bool
 	renaming *rewrite.Renaming
+	// checked and written are those of the request.
+	checked func(verify.VerifyProgress)
+	written func(events, of int64)
 	// logs has the number of imported events by side log.
 	logs map[string]int64
 	out  Import
@@ -145,7 +152,7 @@ type importer struct {
 // is an error there. A bundle with an uncommitted tail is refused as well: no
 // exporter writes one.
 func (m *importer) verify(ctx context.Context) error {
-	v, err := verify.Bundle(ctx, m.src)
+	v, err := verify.Bundle(ctx, m.src, m.checked)
 	if err != nil {
 		return err
 	}

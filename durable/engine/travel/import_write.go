@@ -123,7 +123,12 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.SessionImport, na
 		}
 	}
 	v, err := m.src.Read(ctx, ports.ReadRequest{Log: log},
-		ports.Each(func(seg manifest.Segment, _ manifest.Head) error { return put(seg) }))
+		ports.Each(func(seg manifest.Segment, head manifest.Head) error {
+			if name == "" && m.written != nil {
+				m.written(head.Next, m.head.Next)
+			}
+			return put(seg)
+		}))
 	if err == nil && (v.Damaged() || name == "" && v.Head != m.head) {
 		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
 	}

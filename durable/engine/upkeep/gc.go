@@ -23,7 +23,20 @@ type GCRequest struct {
 	Apply bool
 	// EmptyTrash removes sessions from the trash regardless of their age.
 	EmptyTrash bool
+	// Progress is called at times with how many logs were read, or sessions or objects removed, of how many; nil: not
+	// called.
+	Progress func(part GCPart, done, all int64)
 }
+
+// GCPart is a part of a cleanup.
+type GCPart string
+
+// The parts of a cleanup, in their order.
+const (
+	GCReadsLogs       GCPart = "logs"
+	GCRemovesSessions GCPart = "sessions" // and those in the trash
+	GCRemovesObjects  GCPart = "objects"
+)
 
 // GCReport is the document "gc": what would be removed and why, or what was
 // removed. In safe mode nothing is removed, and Unclear lists the reasons.
@@ -109,6 +122,10 @@ type cleanup struct {
 	before int64 // operations without a file descriptor
 	scan   *logScan
 	report GCReport
+	// progress is that of the request.
+	progress func(part GCPart, done, all int64)
+	// removed of objects that were to be removed are.
+	removed, objects int64
 }
 
 // GC finds what is not needed any more (docs/design.md#retention): sessions
@@ -127,6 +144,10 @@ func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCRep
 		Sessions: []GCSession{}, Trash: []GCTrash{}, Objects: []GCObjects{}, Leftover: []GCLeftover{}, Logs: []GCLog{},
 		Skipped: []GCSkipped{}}}
 	// Before anything else is read: a directory in place of which there is a link cannot be.
+	if req.Progress == nil {
+		req.Progress = func(GCPart, int64, int64) {}
+	}
+	c.progress = req.Progress
 	c.scan = &logScan{u: u}
 	if err := c.scan.findUnread(ctx); err != nil {
 		return c.report, err
@@ -204,6 +225,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	if c.scan, err = c.u.newScan(ctx, func(r ports.LogRoot) bool { return leaves[r.TrashName] }); err != nil {
 		return err
 	}
+	c.scan.progress = c.progress
 	if err := c.scan.run(ctx, false); err != nil {
 		return err
 	}

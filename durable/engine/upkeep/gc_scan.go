@@ -34,6 +34,7 @@ type logScan struct {
 	sessions map[id.Session]*scannedSession
 	order    []id.Session
 	unclear  []Unclear
+	progress func(part GCPart, done, all int64)
 }
 
 // scannedSession is the result for a session outside the trash.
@@ -76,7 +77,8 @@ func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range roots {
+	for i, r := range roots {
+		sc.progress(GCReadsLogs, int64(i), int64(len(roots)))
 		if sc.skip(r) {
 			continue
 		}

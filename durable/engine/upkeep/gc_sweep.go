@@ -30,7 +30,12 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover, c.report.Logs = []GCSession{}, []GCTrash{},
 		[]GCObjects{}, []GCLeftover{}, []GCLog{}
 	defer c.addUp()
-	for _, s := range plan.Sessions {
+	all := int64(len(plan.Sessions) + len(plan.Trash))
+	for _, o := range plan.Objects {
+		c.objects += o.Count
+	}
+	for i, s := range plan.Sessions {
+		c.progress(GCRemovesSessions, int64(i), all)
 		if s.Reason != retention.Expired {
 			continue
 		}
@@ -44,7 +49,8 @@ func (c *cleanup) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, t := range plan.Trash {
+	for i, t := range plan.Trash {
+		c.progress(GCRemovesSessions, int64(len(plan.Sessions)+i), all)
 		if err := stopped(ctx); err != nil {
 			return err
 		}
@@ -180,6 +186,8 @@ func (c *cleanup) removeObjects(ctx context.Context, b ports.Sweeper) (more bool
 			return false, err
 		}
 		c.countRemoved(o)
+		c.removed++
+		c.progress(GCRemovesObjects, c.removed, c.objects)
 	}
 	return len(now) == sweepMax, nil
 }

@@ -117,11 +117,11 @@ func (x *Verifier) VerifyWith(ctx context.Context, o VerifyOptions) (Verificatio
 }
 
 // Bundle verifies a bundle as Verify does a store, and more strictly: a workflow
-// beyond the limits of every compiler is an error.
-func Bundle(ctx context.Context, b ports.Bundle) (Verification, error) {
+// beyond the limits of every compiler is an error. progress is VerifyOptions.Progress.
+func Bundle(ctx context.Context, b ports.Bundle, progress func(VerifyProgress)) (Verification, error) {
 	source := session.ReadOnly(b)
 	noLogs := func(context.Context, *storeCheck) ([]manifest.Finding, error) { return nil, nil }
-	return reading{session.NewReader(source), source, true}.verify(ctx, VerifyOptions{}, noLogs)
+	return reading{session.NewReader(source), source, true}.verify(ctx, VerifyOptions{Progress: progress}, noLogs)
 }
 
 // verify checks every session and object; storeLogs checks the logs of the store
