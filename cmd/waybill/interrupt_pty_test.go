@@ -69,6 +69,23 @@ func eventsOf(t *testing.T, dir string) int {
 	return strings.Count(inDir(t, dir, "runs", "events"), "\n")
 }
 
+// tear leaves an append in a session that is not complete: what the session has is not known while its lock is held.
+func tear(t *testing.T, session string) {
+	t.Helper()
+	logs, err := filepath.Glob(session + "/events/*")
+	if err != nil || len(logs) == 0 {
+		t.Fatal(logs, err)
+	}
+	f, err := os.OpenFile(logs[len(logs)-1], os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString("{")
+		err = errorsOf(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // drew waits until a line was drawn on the screen, over which other text may be drawn.
 func (s *terminalSession) drew(what string) {
 	s.Helper()
@@ -143,18 +160,7 @@ func TestCtrlCAtAVerification(t *testing.T) {
 	t.Parallel()
 	dir, sessions := oldStore(t, 2)
 	events := eventsOf(t, dir)
-	logs, err := filepath.Glob(sessions[1] + "/events/*")
-	if err != nil || len(logs) == 0 {
-		t.Fatal(logs, err)
-	}
-	f, err := os.OpenFile(logs[len(logs)-1], os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil { // an append that is not complete: nothing else can be said while a process may continue it
-		_, err = f.WriteString("{")
-		err = errorsOf(err, f.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	tear(t, sessions[1])
 	defer lockFile(t, filepath.Join(sessions[1], ".lock"))()
 	s := startAtTerminal(t, dir, 80, "verify", "--watch-progress", "--lock-wait", "1m")
 	s.drew(fmt.Sprintf("%d events checked", events)) // those of one session
@@ -163,6 +169,23 @@ func TestCtrlCAtAVerification(t *testing.T) {
 	text := strings.Join(strings.Fields(s.text()), " ")
 	if !strings.Contains(text, "interrupted; nothing was changed, and the rest was not checked") ||
 		!strings.Contains(text, "Continue with 'waybill verify'.") || strings.Contains(text, "valid") {
+		t.Errorf("the screen is\n%s", s.text())
+	}
+}
+
+// TestCtrlCAtAList: a list whose index is built says how many sessions are read, and Ctrl-C ends it with the command to repeat.
+func TestCtrlCAtAList(t *testing.T) {
+	t.Parallel()
+	dir, sessions := oldStore(t, 3)
+	s := terminalOf(t, dir, "waybill", "runs", "list", "--lock-wait", "1m")
+	tear(t, sessions[1])
+	defer lockFile(t, filepath.Join(sessions[1], ".lock"))()
+	s.start(80)
+	s.drew("Reading sessions (1 of 3)")
+	s.typeText("\x03")
+	s.expectExit(1)
+	text := strings.Join(strings.Fields(s.text()), " ")
+	if !strings.Contains(text, "interrupted; nothing was changed [INTERRUPTED] Continue with 'waybill runs list'.") {
 		t.Errorf("the screen is\n%s", s.text())
 	}
 }

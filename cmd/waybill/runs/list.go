@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -63,9 +64,9 @@ document contains nextCursor; --cursor continues from there.`,
 			// An invalid cursor is rejected by SelectRuns.
 			defer cli.LimitHeap()()
 			return cli.Show(a, cmd, "runs",
-				func(ctx context.Context, o *cli.Store) (lists.RunPage, error) {
+				progress.Listing(a, cmd, func(ctx context.Context, o *cli.Store) (lists.RunPage, error) {
 					return lists.SelectRuns(ctx, o.Lists, s)
-				},
+				}),
 				func(p *page.Page, chosen lists.RunPage) { showRuns(a, chosen, p) })
 		},
 	},

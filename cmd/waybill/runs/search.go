@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
@@ -43,7 +44,9 @@ func newSearch(a *cli.App) *cobra.Command {
 			}
 			q.Text = strings.Join(args, " ")
 			return cli.Show(a, cmd, "search",
-				func(ctx context.Context, o *cli.Store) (lists.Found, error) { return lists.Search(ctx, o.Lists, q) },
+				progress.Listing(a, cmd, func(ctx context.Context, o *cli.Store) (lists.Found, error) {
+					return lists.Search(ctx, o.Lists, q)
+				}),
 				func(p *page.Page, found lists.Found) { showFound(a, found, p) })
 		},
 	},

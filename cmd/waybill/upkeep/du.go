@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
@@ -31,7 +32,7 @@ func NewDU(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer cli.LimitMemory()()
 			return cli.Show(a, cmd, "du",
-				func(ctx context.Context, o *cli.Store) (upkeep.Usage, error) { return o.DU(ctx) },
+				progress.Listing(a, cmd, func(ctx context.Context, o *cli.Store) (upkeep.Usage, error) { return o.DU(ctx) }),
 				func(p *page.Page, u upkeep.Usage) { showUsage(a, u, all, p) })
 		},
 	},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -41,7 +42,8 @@ document always has both lists.`,
 				cli.LinesOf(a, "trash")
 			}
 			return cli.Show(a, cmd, "sessions",
-				func(ctx context.Context, o *cli.Store) (upkeep.SessionList, error) { return o.SessionList(ctx) },
+				progress.Listing(a, cmd,
+					func(ctx context.Context, o *cli.Store) (upkeep.SessionList, error) { return o.SessionList(ctx) }),
 				func(p *page.Page, list upkeep.SessionList) {
 					if trash {
 						showTrash(a, list.Trash, p)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/inbox"
 )
@@ -48,7 +49,7 @@ func NewInbox(a *cli.App) *cobra.Command {
 				return cli.UsageFault(cmd, "--limit %d is negative", q.Limit)
 			}
 			return cli.Show(a, cmd, "inbox",
-				func(ctx context.Context, o *cli.Store) (inbox.List, error) {
+				progress.Listing(a, cmd, func(ctx context.Context, o *cli.Store) (inbox.List, error) {
 					q.Workspace = a.Flags.Workspace
 					q.Trusted = func(ctx context.Context, hash canon.Digest) bool {
 						_, ok, err := o.TrustedHere(ctx, hash)
@@ -59,7 +60,7 @@ func NewInbox(a *cli.App) *cobra.Command {
 						list.Items[i].Next.Command = a.WithStoreFlags(list.Items[i].Next.Command)
 					}
 					return list, err
-				},
+				}),
 				func(p *page.Page, list inbox.List) { showInbox(a, p, list) })
 		},
 	},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/progress"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
@@ -54,11 +55,11 @@ func NewResume(a *cli.App) *cobra.Command {
 				return err
 			}
 			return cli.Show(a, cmd, "candidates",
-				func(ctx context.Context, o *cli.Store) (candidates.List, error) {
+				progress.Listing(a, cmd, func(ctx context.Context, o *cli.Store) (candidates.List, error) {
 					return a.Candidates(ctx, o, q,
 						fault.Suggest("List all runs with %s, or the best matches with %s.",
 							fault.Command{"runs", "list"}, fault.Command{"resume"}))
-				},
+				}),
 				func(p *page.Page, list candidates.List) { showCandidates(a, list, p) })
 		},
 	}

@@ -92,6 +92,10 @@ func (x *Index) Kept(ctx context.Context) ([]Session, error) {
 	return l.Sessions, err
 }
 
+// OnRead sets what is called with the number of sessions that were read, of those that changed, while they are read. It is
+// called before the index is used.
+func (x *Index) OnRead(call func(read, of int)) { x.rows.onRead, x.words.onRead = call, call }
+
 // Forget removes all that is kept, before facts are removed from the store that it may contain.
 func (x *Index) Forget(ctx context.Context) {
 	x.rows.forget(ctx)

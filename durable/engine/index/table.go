@@ -24,6 +24,7 @@ type table struct {
 	place  manifest.Log
 	format int
 	seal   string // the context under which the key for the seal is derived
+	onRead func(read, of int)
 
 	mu sync.Mutex // one goroutine reads what changed, the others wait for it
 }
@@ -32,7 +33,7 @@ type table struct {
 // form, of the texts, or of the rules by which they are computed, so that each version of the program has a file of
 // its own.
 func newTable(states ports.SessionStates, source Source, name string, format int) *table {
-	return &table{states: states, source: source, format: format, seal: "waybill 2026 v1 " + name,
+	return &table{states: states, source: source, format: format, seal: "waybill 2026 v1 " + name, onRead: func(int, int) {},
 		place: manifest.Log{Owner: name, Table: &event.Table{Name: name}}} // it is no log
 }
 
@@ -120,7 +121,8 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 		return out, nil
 	}
 	fresh := 0
-	for _, i := range changed {
+	for n, i := range changed {
+		t.onRead(n, len(changed))
 		e := &out[i]
 		text, keep, err := each(ctx, e.session)
 		if err != nil {

@@ -87,11 +87,14 @@ func (o *Lists) KeepIn(x *index.Index, marks ports.SessionControls) {
 		c.Events = read.events
 		// What could not be opened for want of a descriptor is not known, and must not be kept as missing.
 		c.Keep = read.settled && o.store.OutOfDescriptors() == before
+		if err := ctx.Err(); err != nil {
+			return c, err // that is why it cannot be read
+		}
 		if len(read.unreadable) > 0 {
 			c.Problems, err = json.Marshal(read.unreadable)
 			return c, err
 		}
-		return c, ctx.Err()
+		return c, nil
 	}
 }
 

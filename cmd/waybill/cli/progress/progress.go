@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -63,6 +66,20 @@ func Start(ctx context.Context, a *cli.App, what string, atOnce bool) *Work {
 	}()
 	w.resume()
 	return w
+}
+
+// Listing returns ask as a work that reads the sessions of a store: those that changed since they were listed last, with how
+// many they are. It changes nothing.
+func Listing[T any](a *cli.App, cmd *cobra.Command,
+	ask func(context.Context, *cli.Store) (T, error)) func(context.Context, *cli.Store) (T, error) {
+	return func(ctx context.Context, o *cli.Store) (T, error) {
+		w := Start(ctx, a, "Reading sessions", false)
+		if w.Shown {
+			o.Engine.Index.OnRead(func(read, of int) { w.Say(fmt.Sprintf("(%d of %d)", read, of)) })
+		}
+		out, err := ask(w, o)
+		return out, w.End(err, "nothing was changed", strings.Fields(cmd.CommandPath())[1:])
+	}
 }
 
 // resume shows the line and takes signals.
