@@ -11,7 +11,7 @@ import (
 )
 
 // ofIndex matches a call of the system that names a file of the index.
-var ofIndex = regexp.MustCompile(`"(?:[^"]*/)?(?:index|search)-[0-9]+"`)
+var ofIndex = regexp.MustCompile(`"(?:[^"]*/)?(?:index|search|usage)-[0-9]+"`)
 
 // TestVerifyNamesNoIndexToTheSystem: no call of the system of a verification names a file of the index; those of a list and
 // of a search do.
@@ -34,6 +34,7 @@ func TestVerifyNamesNoIndexToTheSystem(t *testing.T) {
 		"verify --digests": {[]string{"verify", "--digests"}, false},
 		"verify RUN":       {[]string{"verify", "@last"}, false},
 		"a list":           {[]string{"runs", "list"}, true},
+		"du":               {[]string{"du"}, true},
 		"a search":         {[]string{"runs", "search", "Person"}, true},
 	} {
 		t.Run(what, func(t *testing.T) {

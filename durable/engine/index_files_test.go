@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,6 +72,11 @@ func TestVerifyDoesNotOpenTheIndex(t *testing.T) {
 			_, err := lists.Search(context.Background(), g.Lists, lists.SearchQuery{Text: "alpha"})
 			return err
 		}, 2},
+		"du": {func(g *enginetest.Engine) error {
+			g.Upkeep.Index = index.New(aged{sessiontimes.New(w.dir)}, g.Store)
+			_, err := g.DU(context.Background())
+			return err
+		}, 1},
 	} {
 		var names []string
 		d := osfs.NewDir(w.dir)
@@ -85,13 +91,57 @@ func TestVerifyDoesNotOpenTheIndex(t *testing.T) {
 		}
 		got := 0
 		for _, name := range names {
-			if base := path.Base(name); strings.HasPrefix(base, "index-") || strings.HasPrefix(base, "search-") {
+			if kind, _, _ := strings.Cut(path.Base(name), "-"); slices.Contains([]string{"index", "search", "usage"}, kind) {
 				got++
 			}
 		}
 		if got != c.want || len(names) == 0 {
 			t.Errorf("%s opens %d files of the index, want %d; %d files in all", what, got, c.want, len(names))
 		}
+	}
+}
+
+// TestDiskUsageReadsWhatChanged: the disk usage of a store opens the logs of the sessions that changed since the index was
+// written, and no others.
+func TestDiskUsageReadsWhatChanged(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	var last engine.Answer
+	for range 40 {
+		last = w.start(indexedFlow)
+	}
+	opens := func() (sessions []string) {
+		t.Helper()
+		var names []string
+		d := osfs.NewDir(w.dir)
+		defer d.Close()
+		s, err := filestore.Open(opened{unsynced{d}, &sync.Mutex{}, &names}, filestore.Options{Locks: lock.Files(d), Boot: osfs.Boot()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		g := over(s)
+		g.Upkeep.Index = index.New(aged{sessiontimes.New(w.dir)}, s)
+		if used, err := g.DU(t.Context()); err != nil || len(used.Sessions) != 40 || len(used.Sessions[0].Runs) != 1 ||
+			used.Sessions[0].Shared.Count == 0 {
+			t.Fatal(used, err)
+		}
+		for _, name := range names {
+			if parts := strings.Split(name, "/"); len(parts) > 2 && parts[2] == "manifest.jsonl" && !slices.Contains(sessions, parts[1]) {
+				sessions = append(sessions, parts[1])
+			}
+		}
+		return sessions
+	}
+	if got := opens(); len(got) != 40 {
+		t.Errorf("without an index %d logs are read, want 40", len(got))
+	}
+	if got := opens(); len(got) != 0 {
+		t.Errorf("with an index %d logs are read", len(got))
+	}
+	w.must(last, note("done"))
+	if got := opens(); !slices.Equal(got, []string{last.Session.SessionID.String()}) {
+		t.Errorf("after a change the logs of %q are read", got)
 	}
 }
 
@@ -132,6 +182,12 @@ func TestErasedTextIsForgotten(t *testing.T) {
 	}
 	if hits("zanzibar") != 1 || hits("timbuktu") != 1 || !kept("Timbuktu") || hits("absent") != 0 {
 		t.Fatal("the words are not found")
+	}
+	if _, err := w.indexed().DU(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if used, _ := os.ReadFile(filepath.Join(w.dir, "cache", "usage-1")); !strings.Contains(string(used), "Timbuktu") {
+		t.Fatal("what the disk usage needs is not kept")
 	}
 	before, _ := os.ReadFile(filepath.Join(w.dir, "cache", "search-1"))
 	out, err := w.process().Artifacts(context.Background(), views.ArtifactQuery{Run: a.Session.RunID.String()})

@@ -123,6 +123,16 @@ func shown(t testing.TB, g *enginetest.Engine) string {
 	}
 	sessions, err := g.SessionList(ctx)
 	add("sessions", sessions, err)
+	used, err := g.DU(ctx)
+	add("du", used.Objects, err)
+	for _, all := range [][]upkeep.SessionUsage{used.Sessions, used.Trash} {
+		for i := range all { // what a list leaves in a cache is not compared
+			all[i].TotalBytes, all[i].Cache = all[i].TotalBytes-all[i].Cache.Bytes, upkeep.Amount{}
+		}
+		slices.SortFunc(all, func(a, b upkeep.SessionUsage) int { return strings.Compare(a.SessionID.String(), b.SessionID.String()) })
+		add("du of sessions", all, nil)
+	}
+	add("du without", used.Unclear, nil)
 	box := inbox.New(g.Reader, g.Store, g.Views, g.Learning)
 	box.Index = g.Engine.Index
 	waiting, err := box.List(ctx, inbox.Query{})
@@ -150,9 +160,9 @@ func TestIndexedLists(t *testing.T) {
 		shown(t, foreign.indexed().Engine)
 		var tips []string
 		stale := map[string][]byte{}
-		cache, _ := filepath.Glob(filepath.Join(foreign.dir, "cache", "[is]*-*"))
-		if len(cache) != 2 {
-			t.Fatal("there is no index, or none of words: ", cache)
+		cache, _ := filepath.Glob(filepath.Join(foreign.dir, "cache", "[isu]*-*"))
+		if len(cache) != 3 {
+			t.Fatal("there is no index, or none of words, or of logs: ", cache)
 		}
 		file := func() (own, of string) {
 			of = rapid.SampledFrom(cache).Draw(rt, "file")

@@ -56,7 +56,7 @@ type Source interface {
 
 // Index is the index of one store. It is safe for concurrent use.
 type Index struct {
-	rows, words *table
+	rows, words, logs *table
 	// Read reads a session.
 	Read func(ctx context.Context, s id.Session) (Content, error)
 	// ReadWords reads all texts of a session. keep is false for one that is to be read for each search.
@@ -65,7 +65,8 @@ type Index struct {
 
 // New returns the index of a store.
 func New(states ports.SessionStates, source Source) *Index {
-	return &Index{rows: newTable(states, source, "index", Format), words: newTable(states, source, "search", WordsFormat)}
+	return &Index{rows: newTable(states, source, "index", Format), words: newTable(states, source, "search", WordsFormat),
+		logs: newTable(states, source, "usage", LogsFormat)}
 }
 
 // Listing is what the index has of a store.
@@ -94,12 +95,15 @@ func (x *Index) Kept(ctx context.Context) ([]Session, error) {
 
 // OnRead sets what is called with the number of sessions that were read, of those that changed, while they are read. It is
 // called before the index is used.
-func (x *Index) OnRead(call func(read, of int)) { x.rows.onRead, x.words.onRead = call, call }
+func (x *Index) OnRead(call func(read, of int)) {
+	x.rows.onRead, x.words.onRead, x.logs.onRead = call, call, call
+}
 
 // Forget removes all that is kept, before facts are removed from the store that it may contain.
 func (x *Index) Forget(ctx context.Context) {
 	x.rows.forget(ctx)
 	x.words.forget(ctx)
+	x.logs.forget(ctx)
 }
 
 // sessions returns every session. Those that changed are read if they are more than leave.

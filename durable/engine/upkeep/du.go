@@ -85,7 +85,7 @@ type FolderUsage struct {
 	Amount
 }
 
-// DU measures the disk usage of a store. It takes no lock and changes nothing.
+// DU measures the disk usage of a store. It takes no lock and changes nothing but the index.
 // Logs that cannot be read are listed in Unclear.
 func (u *Upkeep) DU(ctx context.Context) (Usage, error) {
 	return session.Whole(u.store, func() (Usage, error) { return u.du(ctx) })
@@ -104,7 +104,8 @@ func (u *Upkeep) du(ctx context.Context) (Usage, error) {
 		return out, err
 	}
 	m := &usageCounter{u: u, rows: map[string]*SessionUsage{}, objects: objects, owner: make([]int32, objects.Len()),
-		owners: []*SessionUsage{nil, nil}, shared: map[int][]int32{}}
+		owners: []*SessionUsage{nil, nil}, shared: map[int][]int32{}, numbers: map[[2]string]int32{},
+		unclear: map[string]string{}}
 	if err := m.countLogs(ctx, &out); err != nil {
 		return out, err
 	}
@@ -132,6 +133,9 @@ type usageCounter struct {
 	owner  []int32
 	shared map[int][]int32
 	owners []*SessionUsage
+	// numbers are the indices in owners of sessions, by owner and name in the trash.
+	numbers map[[2]string]int32
+	unclear map[string]string // by the root of a log that could not be read
 }
 
 // The owners that are no session: none, and the store itself by a log of its own.
@@ -140,83 +144,147 @@ const (
 	storeOwned
 )
 
-// countLogs reads every log, creates the row of each session and records which
-// objects it names. A log that cannot be read is added to out.Unclear.
+// countLogs creates the row of each session, and records which objects each log names: logs of sessions that did not change
+// since the index was written as that has it, the others are read. A log that cannot be read is added to out.Unclear.
 func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	roots, err := m.u.store.LogRoots(ctx)
 	if err != nil {
 		return err
 	}
-	top := map[string]*SessionUsage{} // by session and trash name
+	own := map[id.Session]ports.LogRoot{}
 	for _, r := range roots {
-		log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
-		usage, owner := top[r.Owner+"/"+r.TrashName], int32(storeOwned)
 		if r.Name != "" {
-			log.Table = event.Opaque(r.Name, ownerField(r))
-		} else {
-			usage = &SessionUsage{SessionID: r.Session, Name: r.TrashName}
-			top[r.Owner+"/"+r.TrashName], m.rows[r.Root] = usage, usage
+			continue
 		}
-		if usage != nil {
-			owner = m.ownerOf(usage)
+		usage := &SessionUsage{SessionID: r.Session, Name: r.TrashName, Runs: []RunName{}}
+		m.rows[r.Root] = usage
+		m.numbers[[2]string{r.Owner, r.TrashName}], m.owners = int32(len(m.owners)), append(m.owners, usage)
+		if r.TrashName == "" {
+			own[r.Session] = r
 		}
-		var fold *runs.Fold // nil for a side log
-		if r.Name == "" {
-			fold = runs.NewFold()
-		}
-		verdict, err := m.u.store.Read(ctx, ports.ReadRequest{Log: log}, func(manifest.Head) ports.Visitor {
-			var window ports.Visitor
-			if r.Name == "" {
-				fold = runs.NewFold()
-				window = session.NewWindowed(fold)
+	}
+	if err := m.countKept(ctx, own); err != nil {
+		return err
+	}
+	for _, r := range roots {
+		if _, isOwn := own[r.Session]; r.Name != "" || r.TrashName != "" || isOwn {
+			if _, err := m.read(ctx, r); err != nil {
+				return err
 			}
-			// Owners remain when the reading starts over: each is recorded once.
-			return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
-				m.addOwner(seg, owner)
-				if window == nil {
-					return nil
-				}
-				return window.Visit(seg, head)
-			})
-		})
-		if ctx.Err() != nil {
-			return err
 		}
-		if err != nil {
-			out.Unclear = append(out.Unclear, Unclear{r.Root, fault.Of(err).Message})
-		} else if verdict.Damaged() {
-			out.Unclear = append(out.Unclear, Unclear{r.Root, describeHealth(verdict)})
-		}
-		if r.Name == "" {
-			usage.Runs = m.u.runNames(ctx, fold)
+		if message, ok := m.unclear[r.Root]; ok {
+			out.Unclear = append(out.Unclear, Unclear{r.Root, message})
 		}
 	}
 	return nil
 }
 
-// ownerOf returns the number of a session.
-func (m *usageCounter) ownerOf(usage *SessionUsage) int32 {
-	i := slices.Index(m.owners, usage)
-	if i < 0 {
-		i, m.owners = len(m.owners), append(m.owners, usage)
+// countKept counts the logs of sessions, and removes from own those that it has counted.
+func (m *usageCounter) countKept(ctx context.Context, own map[id.Session]ports.LogRoot) error {
+	if m.u.Index == nil {
+		return nil
 	}
-	return int32(i)
+	kept, err := m.u.Index.Logs(ctx, func(ctx context.Context, s id.Session) ([]byte, bool, error) {
+		r, ok := own[s]
+		if !ok { // it appeared meanwhile
+			return nil, false, nil
+		}
+		delete(own, s)
+		before := m.u.store.OutOfDescriptors()
+		log, err := m.read(ctx, r)
+		if !log.settled || len(log.digests) > namedMax || m.u.store.OutOfDescriptors() != before {
+			return nil, false, err // what could not be opened for want of a descriptor is not known
+		}
+		return log.encode(), true, err
+	})
+	if err != nil {
+		return err
+	}
+	for s, text := range kept {
+		r, ok := own[s]
+		if !ok {
+			continue
+		}
+		owner := m.ownerOf(r)
+		if names, ok := decodeNamed(text, func(raw [sha256.Size]byte) { m.addOwner(raw, owner) }); ok {
+			m.rows[r.Root].Runs = names
+			delete(own, s)
+		}
+	}
+	return nil
 }
 
-// addOwner records an owner of the objects that a segment names, once for each of them.
-func (m *usageCounter) addOwner(seg manifest.Segment, owner int32) {
-	for _, text := range [][]byte{seg.Bytes, seg.Group} {
-		retention.EachDigest(text, func(raw [sha256.Size]byte) {
-			first, end := m.objects.Find(raw)
-			for i := first; i < end; i++ {
-				switch {
-				case m.owner[i] == unowned:
-					m.owner[i] = owner
-				case m.owner[i] != owner && !slices.Contains(m.shared[i], owner):
-					m.shared[i] = append(m.shared[i], owner)
-				}
+// ownerOf returns the number of the owner of a log: its session, or the store.
+func (m *usageCounter) ownerOf(r ports.LogRoot) int32 {
+	if i, ok := m.numbers[[2]string{r.Owner, r.TrashName}]; ok {
+		return i
+	}
+	return storeOwned
+}
+
+// read reads a log, and records which objects it names and, of a session's own one, its runs. The errors are those of a
+// context that ended; what cannot be read is unclear.
+func (m *usageCounter) read(ctx context.Context, r ports.LogRoot) (log namedByLog, err error) {
+	of := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
+	if r.Name != "" {
+		of.Table = event.Opaque(r.Name, ownerField(r))
+	}
+	var fold *runs.Fold // nil for a side log
+	if r.Name == "" {
+		fold = runs.NewFold()
+	}
+	owner := m.ownerOf(r)
+	verdict, err := m.u.store.Read(ctx, ports.ReadRequest{Log: of}, func(manifest.Head) ports.Visitor {
+		var window ports.Visitor
+		if r.Name == "" {
+			fold = runs.NewFold()
+			window = session.NewWindowed(fold)
+		}
+		log.digests = map[[sha256.Size]byte]struct{}{}
+		// Owners remain when the reading starts over: each is recorded once.
+		return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
+			for _, text := range [][]byte{seg.Bytes, seg.Group} {
+				retention.EachDigest(text, func(raw [sha256.Size]byte) {
+					m.addOwner(raw, owner)
+					log.add(raw)
+				})
 			}
+			if window == nil {
+				return nil
+			}
+			return window.Visit(seg, head)
 		})
+	})
+	if ctx.Err() != nil {
+		return log, err
+	}
+	if err != nil {
+		m.unclear[r.Root] = fault.Of(err).Message
+	} else if verdict.Damaged() {
+		m.unclear[r.Root] = describeHealth(verdict)
+	}
+	log.settled = err == nil && verdict.Health == manifest.Healthy && verdict.TailBytes == 0 && len(verdict.Orphans) == 0
+	if fold != nil {
+		log.runs = m.u.runNames(ctx, fold)
+		for _, run := range fold.Order {
+			_, err := m.u.e.Workflow(ctx, fold.Runs[run].Started.WorkflowHash)
+			log.settled = log.settled && err == nil // else the name is another one when it can be read
+		}
+		m.rows[r.Root].Runs = log.runs
+	}
+	return log, nil
+}
+
+// addOwner records an owner of the objects with a digest, once for each of them.
+func (m *usageCounter) addOwner(raw [sha256.Size]byte, owner int32) {
+	first, end := m.objects.Find(raw)
+	for i := first; i < end; i++ {
+		switch {
+		case m.owner[i] == unowned:
+			m.owner[i] = owner
+		case m.owner[i] != owner && !slices.Contains(m.shared[i], owner):
+			m.shared[i] = append(m.shared[i], owner)
+		}
 	}
 }
 
