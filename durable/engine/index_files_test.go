@@ -110,6 +110,7 @@ func TestDiskUsageReadsWhatChanged(t *testing.T) {
 	for range 40 {
 		last = w.start(indexedFlow)
 	}
+	unclear := 0
 	opens := func() (sessions []string) {
 		t.Helper()
 		var names []string
@@ -123,7 +124,7 @@ func TestDiskUsageReadsWhatChanged(t *testing.T) {
 		g := over(s)
 		g.Upkeep.Index = index.New(aged{sessiontimes.New(w.dir)}, s)
 		if used, err := g.DU(t.Context()); err != nil || len(used.Sessions) != 40 || len(used.Sessions[0].Runs) != 1 ||
-			used.Sessions[0].Shared.Count == 0 {
+			used.Sessions[0].Shared.Count == 0 || len(used.Unclear) != unclear {
 			t.Fatal(used, err)
 		}
 		for _, name := range names {
@@ -142,6 +143,20 @@ func TestDiskUsageReadsWhatChanged(t *testing.T) {
 	w.must(last, note("done"))
 	if got := opens(); !slices.Equal(got, []string{last.Session.SessionID.String()}) {
 		t.Errorf("after a change the logs of %q are read", got)
+	}
+	logs, _ := filepath.Glob(filepath.Join(w.dir, "sessions", last.Session.SessionID.String(), "events", "*"))
+	err := os.WriteFile(logs[len(logs)-1], []byte("{}\n"), 0o600)
+	if err == nil {
+		err = os.Remove(filepath.Join(w.dir, "cache", "usage-1"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	unclear = 1
+	for range 2 { // what is damaged is read each time
+		if got := opens(); !slices.Contains(got, last.Session.SessionID.String()) {
+			t.Errorf("a damaged log is not read: %q", got)
+		}
 	}
 }
 
