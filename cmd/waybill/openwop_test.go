@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/capabilities"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/ports/porttest/big"
 	"github.com/waybill/waybill/ports/porttest/openwoptest"
 )
 
@@ -119,4 +120,64 @@ func TestWireSchemasRefuse(t *testing.T) {
 			t.Errorf("%s: accepted with %s:\n%s", row.name, row.new, wrong)
 		}
 	}
+}
+
+// parts is the largest of the parts in which a text was written.
+type parts struct {
+	bytes.Buffer
+	largest int
+}
+
+func (p *parts) Write(part []byte) (int, error) {
+	p.largest = max(p.largest, len(part))
+	return p.Buffer.Write(part)
+}
+
+// TestRunEventsAreWrittenWhileRead: run events are written in parts, and the document has the same events as the lines, also of a
+// log that is damaged, before or behind its first event.
+func TestRunEventsAreWrittenWhileRead(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "store")
+	written, err := big.Write(store, 2000, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(args ...string) (out parts) {
+		t.Helper()
+		var errOut bytes.Buffer
+		args = append([]string{"runs", "events", "@last", "--format", "openwop", "--store", store}, args...)
+		if status := run(args, strings.NewReader(""), &out, &errOut, nil); status != 0 {
+			t.Fatalf("%q: exit status %d, %s", args, status, errOut.String())
+		}
+		return out
+	}
+	compare := func(health string) {
+		t.Helper()
+		lines, doc, items := call(), call("--json"), call("--jsonl")
+		const begin = `{"v":1,"kind":"run_events","data":{"events":[`
+		want := begin + strings.ReplaceAll(strings.TrimSuffix(lines.String(), "\n"), "\n", ",") + `],"health":"` + health + `","status":"`
+		if rest, ok := strings.CutPrefix(doc.String(), want); !ok || !strings.HasSuffix(rest, "\"}}\n") || strings.Count(rest, `"`) != 1 {
+			t.Errorf("the document is not that of the lines: %.300s … %.300s", doc.String(), rest)
+		}
+		if items.String() != lines.String() {
+			t.Error("--jsonl has other lines")
+		}
+		for _, out := range []parts{lines, doc, items} {
+			if out.largest > 128<<10 {
+				t.Errorf("%d bytes are written in parts of up to %d", out.Len(), out.largest)
+			}
+		}
+		if health == "healthy" && lines.Len() < 500<<10 {
+			t.Errorf("%d bytes are too few to see parts", lines.Len())
+		}
+	}
+	compare("healthy")
+	logs, err := filepath.Glob(filepath.Join(store, "sessions", written.Session.String(), "events", "*"))
+	if err != nil || len(logs) < 20 {
+		t.Fatal(logs, err)
+	}
+	if err := os.WriteFile(logs[10], []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	compare("corrupt_tail")
 }

@@ -47,6 +47,9 @@ func Parse[K kind](s string) (ID[K], error) {
 // String returns the text of the id as it is stored, "" for the zero id.
 func (i ID[K]) String() string { return i.s }
 
+// Own returns the id with memory of its own. A decoded one shares that of the text that it was in.
+func (i ID[K]) Own() ID[K] { return ID[K]{s: strings.Clone(i.s)} }
+
 // IsZero reports the zero id. canon.Marshal leaves such a field out where its tag has omitzero.
 func (i ID[K]) IsZero() bool { return i.s == "" }
 

@@ -70,7 +70,7 @@ func (s *segment) read(e event.Event) error {
 		s.output(e, p, at)
 	case event.PreferencesChanged:
 		if at != nil {
-			at.autonomy = p.Effective.Autonomy
+			at.autonomy = event.Autonomy(strings.Clone(string(p.Effective.Autonomy)))
 		}
 		s.vendor(e, p, at)
 	case event.GapRecorded:
@@ -192,7 +192,9 @@ func (s *segment) create(e event.Event, p event.NodeCreated) error {
 	if s.nodes[e.Scope.NodeID] != nil {
 		return nil // a duplicate, which verification reports
 	}
-	n := &node{self: e.Scope.NodeID, context: canon.OfMembers(), autonomy: event.DefaultPreferences().Autonomy}
+	// What a node keeps must not share the memory of the line or of the snapshot: it is kept as long as the Log.
+	self := e.Scope.NodeID.Own()
+	n := &node{self: self, context: canon.OfMembers(), autonomy: event.DefaultPreferences().Autonomy}
 	if p.ParentNodeID != nil {
 		n.parent = s.nodes[*p.ParentNodeID]
 	}
@@ -204,9 +206,9 @@ func (s *segment) create(e event.Event, p event.NodeCreated) error {
 		delete(s.pending, e.Scope.NodeID)
 	}
 	if s.root.IsZero() {
-		s.root = e.Scope.NodeID
+		s.root = self
 	}
-	s.nodes[e.Scope.NodeID] = n
+	s.nodes[self] = n
 	if n.parent != nil && p.NodeKind != event.StepNode && n.parent.state != nil {
 		// A checkpoint, or what another program creates for a refused attempt: both are at the same step.
 		n.state, n.step, n.gate, n.typed = n.parent.state, n.parent.step, n.parent.gate, n.parent.typed
@@ -221,9 +223,9 @@ func (s *segment) create(e event.Event, p event.NodeCreated) error {
 	if err != nil {
 		return err
 	}
-	key := e.Scope.NodeID.String() // of a step that cannot be read
+	key := self.String() // of a step that cannot be read
 	if pending := found.View.PendingStep(); pending != nil {
-		key, n.step = pending.Key(), pending.StepID
+		key, n.step = strings.Clone(pending.Key()), strings.Clone(pending.StepID)
 	}
 	n.state = s.stateOf(shorten(key, openwop.NodeIDBytesMax), found)
 	s.created = append(s.created, arrival{n, e, found})
@@ -249,10 +251,14 @@ func (s *segment) setContext(e event.Event, p event.ContextSet) {
 	if p.NodeID != nil {
 		target = *p.NodeID
 	}
+	set, err := canon.Parse(p.Context.JCS())
+	if err != nil {
+		set = p.Context // cannot be: it is what canon wrote
+	}
 	if n := s.nodes[target]; n != nil {
-		n.context = event.MergeContext(n.context, p.Context)
+		n.context = event.MergeContext(n.context, set)
 	} else {
-		s.pending[target] = p.Context
+		s.pending[target] = set
 	}
 	var left *node
 	if s.attempt != nil {

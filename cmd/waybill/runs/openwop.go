@@ -1,10 +1,12 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
+	"github.com/waybill/waybill/cmd/waybill/cli/stream"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
@@ -20,25 +22,74 @@ func formatOption(value *string, usage string) cli.Option {
 	return cli.OneOf(value, "format FORMAT", []string{openWOP}, usage)
 }
 
-// printRunEvents prints the run events of a run: one JSON object per line, or with --json one document.
+// printRunEvents prints the run events of a run while the log is read: one JSON object per line, or with --json one document.
 func printRunEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
-	doc := document.RunEvents{Events: []openwop.RunEvent{}}
-	page, err := o.Wire.Each(ctx, ref, -1, func(events []openwop.RunEvent) error {
-		if a.Flags.JSON {
-			doc.Events = append(doc.Events, events...)
-			return nil
-		}
-		return writeRunEvents(a, events)
+	defer cli.LimitHeap()()
+	if a.PrintsLines() {
+		return cli.StreamLines(a, "run_events", func(add func(any) error) (any, error) {
+			page, err := eachRunEvent(ctx, o, ref, func(event []byte) error { return add(stream.Encoded(event)) })
+			return withoutEvents(page), err
+		})
+	}
+	out := stream.New(a.WriteJSON, &a.Unfinished)
+	if a.Flags.JSON {
+		return documentRunEvents(ctx, a, o, ref, out)
+	}
+	page, err := eachRunEvent(ctx, o, ref, func(event []byte) error { return out.Add(event, []byte{'\n'}) })
+	if err == nil {
+		err = out.End()
+	}
+	if err != nil {
+		return err
+	}
+	noteHealth(a, page.Health)
+	return nil
+}
+
+// withoutEvents is the document "run_events" without its list, which is printed before the rest is known.
+func withoutEvents(page wire.Page) document.RunEvents {
+	return document.RunEvents{Events: []openwop.RunEvent{}, Status: page.Status, Health: page.Health}
+}
+
+// documentRunEvents prints the document "run_events".
+func documentRunEvents(ctx context.Context, a *cli.App, o *cli.Store, ref string, out *stream.Stream) error {
+	begin := []byte(`{"v":1,"kind":"run_events","data":{"events":[`)
+	before := begin
+	page, err := eachRunEvent(ctx, o, ref, func(event []byte) error {
+		err := out.Add(before, event)
+		before = []byte{','}
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if a.Flags.JSON {
-		doc.Status, doc.Health = page.Status, page.Health
-		return a.Answer("run_events", doc, nil)
+	if len(before) == len(begin) { // there is no event
+		if err := out.Add(before); err != nil {
+			return err
+		}
 	}
-	noteHealth(a, page.Health)
-	return nil
+	rest, err := canon.Marshal(withoutEvents(page))
+	if err != nil {
+		return stream.EncodingFault(err)
+	}
+	_, rest, _ = bytes.Cut(rest, []byte(`"events":[`)) // its first member
+	return out.End(rest, []byte("}\n"))
+}
+
+// eachRunEvent passes each run event of a run as JSON.
+func eachRunEvent(ctx context.Context, o *cli.Store, ref string, each func(event []byte) error) (wire.Page, error) {
+	return o.Wire.Each(ctx, ref, -1, func(events []openwop.RunEvent) error {
+		for _, e := range events {
+			raw, err := canon.Marshal(e)
+			if err != nil {
+				return fault.Wrap(err, fault.Internal, "cannot encode the run event %d as JSON", e.Sequence)
+			}
+			if err := each(raw); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // writeRunEvents prints run events, one a line.
