@@ -23,7 +23,7 @@ func TestVerifyNamesNoIndexToTheSystem(t *testing.T) {
 	}
 	dir, _ := oldStore(t, 20) // a store with fewer has no index
 	inDir(t, dir, "runs", "list")
-	if all, err := filepath.Glob(dir + "/home/local/cache/index-*"); err != nil || len(all) != 1 {
+	if all, err := filepath.Glob(filepath.Join(dir, "home", "local", "cache", "index-*")); err != nil || len(all) != 1 {
 		t.Fatalf("the index has the files %q, %v", all, err)
 	}
 	for what, c := range map[string]struct {

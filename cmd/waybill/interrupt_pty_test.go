@@ -36,7 +36,7 @@ func oldStore(t *testing.T, n int) (dir string, sessions []string) {
 // sessionDirs returns the directories of the sessions of the store in a directory.
 func sessionDirs(t *testing.T, dir string) []string {
 	t.Helper()
-	all, err := filepath.Glob(dir + "/home/local/sessions/sess_*")
+	all, err := filepath.Glob(filepath.Join(dir, "home", "local", "sessions", "sess_*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestCtrlCAtAnImport(t *testing.T) {
 	inDir(t, dir, "export", "@last", "-o", bundle)
 	into := newDir(t, personFlow)
 	inDir(t, into, "start", "w.yaml")
-	free := lockFile(t, filepath.Join(into, "home/local/.use.lock"))
+	free := lockFile(t, filepath.Join(into, "home", "local", ".use.lock"))
 	defer free()
 	s := startAtTerminal(t, into, 80, "import", bundle, "--lock-wait", "10m")
 	s.drew(fmt.Sprintf("Importing (%d events checked)", eventsOf(t, dir)))
