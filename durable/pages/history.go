@@ -24,15 +24,13 @@ func Timeline(h views.History, left *report.LeftOut) Section {
 			emit(moment(m))
 		}
 	})
-	head := markup.E(markup.Tr)
 	var cells []*markup.Node
 	for _, c := range []string{"When", "Who", "What"} {
 		cells = append(cells, markup.E(markup.Th, markup.Set(markup.Scope, "col"), markup.Text(c)))
 	}
-	head = markup.E(markup.Tr, cells...)
 	content = append(content, markup.E(markup.Table, markup.Cls("stack"),
 		markup.E(markup.Caption, markup.Text("Facts in the order of the log; paler ones are internal work of the engine")),
-		markup.E(markup.Thead, head), markup.E(markup.Tbody, rows)),
+		markup.E(markup.Thead, markup.E(markup.Tr, cells...)), markup.E(markup.Tbody, rows)),
 		claimNote())
 	return Section{"timeline", "Timeline", folded(len(h.Moments) <= foldedMoments, count(len(h.Moments), "entry"), content...)}
 }

@@ -7,6 +7,7 @@ package pages
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/projections/markup"
@@ -106,10 +107,7 @@ type cell []*markup.Node
 
 // row adds a row; the first cell is its heading.
 func (t *table) row(attrs []*markup.Node, cells ...cell) {
-	var items []*markup.Node
-	for _, a := range attrs {
-		items = append(items, a)
-	}
+	items := slices.Clone(attrs)
 	for i, c := range cells {
 		if i == 0 {
 			items = append(items, markup.E(markup.Th, append([]*markup.Node{markup.Set(markup.Scope, "row")}, c...)...))
