@@ -47,11 +47,11 @@ type Run struct {
 // Runs compares two runs, each named by a run id, a unique prefix of one, or @last. Errors: RUN_NOT_FOUND and
 // RUN_AMBIGUOUS; VALIDATION_ERROR for one run twice and for runs of two workflows.
 func Runs(ctx context.Context, v *views.Views, a, b string) (RunDiff, error) {
-	one, nodesA, err := views.PathOf(ctx, v, a)
+	one, nodesA, err := pathOf(ctx, v, a)
 	if err != nil {
 		return RunDiff{}, err
 	}
-	other, nodesB, err := views.PathOf(ctx, v, b)
+	other, nodesB, err := pathOf(ctx, v, b)
 	if err != nil {
 		return RunDiff{}, err
 	}

@@ -156,6 +156,11 @@ func (o *observer) content(ctx context.Context, out output) (canon.Value, error)
 	return v, nil
 }
 
+// ContentOf returns an artifact that is stored as JSON.
+func ContentOf(ctx context.Context, v *Views, row ArtifactRow) (canon.Value, error) {
+	return (&observer{v: v}).content(ctx, output{payload: event.OutputPayload{SHA256: row.SHA256}})
+}
+
 // outcome fills the parts of a step's row that its artifacts hold. An artifact that cannot be read
 // stays in the list of artifacts, and nothing is shown of its content.
 func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow, outputs []output) {

@@ -3,7 +3,6 @@ package views
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,8 +18,6 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
-	"github.com/waybill/waybill/durable/run/prompt"
-	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -154,80 +151,64 @@ type ContextChange struct {
 	Context canon.Value         `json:"context"`
 }
 
-// onlyStep returns the rows of a step id, loop id or step instance key.
-func onlyStep(w compile.View, rows []StepRow, run *runs.Run, ref string) ([]StepRow, error) {
-	found := slices.DeleteFunc(slices.Clone(rows), func(s StepRow) bool {
-		return s.StepID != ref && s.StepInstanceKey != ref && !isNamed(s.visit.pending, ref)
-	})
-	if len(found) == 0 && w.Has(ref) { // of a loop that was not entered
-		return []StepRow{{StepID: ref, StepInstanceKey: ref,
-			Title: prompt.Title(w.Title(ref), run.Node(run.Tip).Context).Text, State: StepToCome,
-			Artifacts: []ArtifactRow{}, ContextSet: canon.OfMembers()}}, nil
-	}
-	if len(found) == 0 {
-		return nil, unknownStep(run.ID, ref)
-	}
-	return found, nil
-}
-
 // unknownStep is TOKEN_UNKNOWN_NODE for a step that a run has not.
 func unknownStep(run id.Run, ref string) error {
 	return fault.New(fault.TokenUnknownNode, "run %s has no step %q", run, ref).
 		Suggest("See its steps with %s.", fault.Command{"runs", "show", run.String()})
 }
 
-// tell adds what came of the steps of out, and the facts about the run.
-func (o *observer) tell(ctx context.Context, at session.FoundRun, out *RunDetails, details bool) error {
-	run := at.Run
-	log, err := o.v.readRecords(ctx, at.Session, run.ID)
-	if err != nil {
-		return err
+// pathFacts are the facts of RunDetails that nodes of the path have.
+type pathFacts struct {
+	stop            int // of the path
+	capabilities    []CapabilityStatus
+	recommendations []Recommendation
+	warnings        []StepWarning
+	truncations     []Truncation
+	checkpoints     []CheckpointRow
+	divergences     []DivergenceRow
+	approvals       []ApprovalRow
+	decisions       []DecisionRow
+}
+
+// isEmpty reports that nothing is recorded.
+func (f pathFacts) isEmpty() bool {
+	return len(f.capabilities)+len(f.recommendations)+len(f.warnings)+len(f.truncations)+len(f.checkpoints)+
+		len(f.divergences)+len(f.approvals)+len(f.decisions) == 0
+}
+
+// tell adds the facts to a run, behind those of the path before.
+func (f pathFacts) tell(out *RunDetails) {
+	for _, c := range f.capabilities {
+		// A weak observation replaces none, since it satisfies no requirement.
+		for i := range out.Capabilities {
+			have := &out.Capabilities[i]
+			have.Current = have.Current && (have.Capability != c.Capability ||
+				have.Provenance.EnforcementGrade == "strong" && c.Provenance.EnforcementGrade != "strong")
+		}
+		out.Capabilities = append(out.Capabilities, c)
 	}
-	started := run.Started
-	out.Context, out.Approvals = run.Node(run.Tip).Context, []ApprovalRow{}
-	out.Decisions = []DecisionRow{}
-	out.RunFacts = RunFacts{Tags: started.Tags, Options: started.Options, Parent: started.Parent,
-		SourceKind: started.WorkflowSourceKind,
-		SourceRef:  started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
-		Capabilities: []CapabilityStatus{}, Recommendations: []Recommendation{},
-		Warnings: []StepWarning{}, Truncations: []Truncation{}, Checkpoints: []CheckpointRow{},
-		Divergences: []DivergenceRow{}, Observations: []ObservationRow{},
-		UnknownKinds: slices.Sorted(maps.Keys(log.unknown))}
-	if run.CancelRequested != nil {
-		out.CancelReason = run.CancelRequested.Reason
-	}
-	if run.Closed != nil {
-		out.CloseReason = run.Closed.Reason
-	}
-	for _, w := range started.Warnings {
-		out.Warnings = append(out.Warnings, StepWarningOf(warning.Recorded(w), ""))
-	}
-	for _, key := range slices.Sorted(maps.Keys(log.observed)) {
-		out.Observations = append(out.Observations, ObservationRow{log.observed[key].ObservationRecorded,
-			log.observed[key].atMs})
-	}
-	for i := range out.Steps {
-		o.tellStep(ctx, at, log, &out.Steps[i], details)
-	}
-	for _, nodeID := range run.Path(run.Tip) {
-		o.tellNode(ctx, at, log, run.Node(nodeID), out)
-	}
-	return nil
+	out.Recommendations = append(out.Recommendations, f.recommendations...)
+	out.Warnings = append(out.Warnings, f.warnings...)
+	out.Truncations = append(out.Truncations, f.truncations...)
+	out.Checkpoints = append(out.Checkpoints, f.checkpoints...)
+	out.Divergences = append(out.Divergences, f.divergences...)
+	out.Approvals = append(out.Approvals, f.approvals...)
+	out.Decisions = append(out.Decisions, f.decisions...)
 }
 
 // tellStep adds what came of one visit of a step.
-func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log *records, row *StepRow, details bool) {
+func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log records, row *StepRow, v pathStep, details bool) {
 	if details {
 		row.Details = &StepDetails{Notes: row.Notes, Tried: []TriedAttempt{}, Gaps: []event.GapRecorded{},
 			Trace: []event.TraceEntry{}, Approvals: []ApprovalRow{}, Context: []ContextChange{}}
 	}
 	row.ContextSet = canon.OfMembers()
-	set := log.contextOf(row.visit)
+	set := log.contextOf(v)
 	for _, c := range set {
 		row.ContextSet = withMembers(row.ContextSet, c.Context)
 	}
 	var checked []output
-	for _, n := range row.visit.tried {
+	for _, n := range v.tried {
 		found := log.of(n.ID)
 		var rows []ArtifactRow
 		for i, out := range found.artifacts {
@@ -276,7 +257,7 @@ func withMembers(base, delta canon.Value) canon.Value {
 
 // contextOf returns what the attempts of a visit set: those that were refused at its nodes, and the
 // accepted one, whose changes are at the node that it led to. Values of the start belong to no step.
-func (r *records) contextOf(v pathStep) (out []event.ContextSet) {
+func (r records) contextOf(v pathStep) (out []event.ContextSet) {
 	for _, n := range v.tried {
 		for _, c := range r.of(n.ID).context {
 			if c.Source != event.ContextInitial {
@@ -327,39 +308,33 @@ func dataOf(e event.Event) event.Payload {
 }
 
 // tellNode adds the facts of one node on the path, in the order of the path.
-func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log *records, n *runs.Node, out *RunDetails) {
+func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log records, n *runs.Node, out *pathFacts) {
 	found, stepID := log.of(n.ID), ""
 	if p := o.pendingAt(ctx, n); p != nil {
 		stepID = p.StepID
 	}
 	for _, c := range found.capabilities {
-		// A weak observation replaces none, since it satisfies no requirement.
-		for i := range out.Capabilities {
-			have := &out.Capabilities[i]
-			have.Current = have.Current && (have.Capability != c.Capability ||
-				have.Provenance.EnforcementGrade == "strong" && c.Provenance.EnforcementGrade != "strong")
-		}
-		out.Capabilities = append(out.Capabilities, CapabilityStatus{c.Capability, c.Status, c.Provenance, stepID, true})
+		out.capabilities = append(out.capabilities, CapabilityStatus{c.Capability, c.Status, c.Provenance, stepID, true})
 	}
 	for _, d := range found.divergences {
-		out.Divergences = append(out.Divergences, DivergenceRow{stepID, d.Reason, d.RelatedStepID, d.Summary})
+		out.divergences = append(out.divergences, DivergenceRow{stepID, d.Reason, d.RelatedStepID, d.Summary})
 	}
 	for _, e := range found.attempts {
 		if p, ok := dataOf(e).(event.AdvanceRecorded); ok {
 			for _, w := range p.Warnings {
-				out.Warnings = append(out.Warnings, StepWarningOf(warning.Recorded(w), stepID))
+				out.warnings = append(out.warnings, StepWarningOf(warning.Recorded(w), stepID))
 			}
 		}
 	}
 	for _, artifact := range found.artifacts {
 		if d, ok := o.decisionOf(ctx, o.rowOf(ctx, at.Session, artifact, n), artifact); ok {
-			out.Decisions = append(out.Decisions, d)
+			out.decisions = append(out.decisions, d)
 		}
 		switch artifact.payload.ArtifactKind {
 		case advance.RecommendationKind:
-			out.Recommendations = append(out.Recommendations, o.recommendations(ctx, artifact, stepID)...)
+			out.recommendations = append(out.recommendations, o.recommendations(ctx, artifact, stepID)...)
 		case runs.ApprovalKind:
-			out.Approvals = append(out.Approvals,
+			out.approvals = append(out.approvals,
 				o.approvalOf(ctx, o.rowOf(ctx, at.Session, artifact, n), artifact))
 		}
 	}
@@ -390,10 +365,10 @@ func (o *observer) recommendations(ctx context.Context, artifact output, stepID 
 }
 
 // tellTruncations adds what was cut when it was recorded at a node.
-func (o *observer) tellTruncations(ctx context.Context, found *nodeRecords, n *runs.Node, stepID string, out *RunDetails) {
+func (o *observer) tellTruncations(ctx context.Context, found *nodeRecords, n *runs.Node, stepID string, out *pathFacts) {
 	add := func(t Truncation) {
 		t.StepID = stepID
-		out.Truncations = append(out.Truncations, t)
+		out.truncations = append(out.truncations, t)
 	}
 	cut := func(text string) bool { return strings.HasSuffix(text, strings.TrimSpace(limits.TruncationMarker)) }
 	if recap, ok := n.Recap(); ok && cut(recap.Payload.NotesMarkdown) {
@@ -427,8 +402,8 @@ func (o *observer) tellTruncations(ctx context.Context, found *nodeRecords, n *r
 }
 
 // tellCheckpoint adds a checkpoint at a node.
-func (o *observer) tellCheckpoint(ctx context.Context, at session.FoundRun, log *records, nodeID id.Node, stepID string,
-	out *RunDetails) {
+func (o *observer) tellCheckpoint(ctx context.Context, at session.FoundRun, log records, nodeID id.Node, stepID string,
+	out *pathFacts) {
 	n := at.Run.Node(nodeID)
 	if n == nil {
 		return
@@ -442,6 +417,6 @@ func (o *observer) tellCheckpoint(ctx context.Context, at session.FoundRun, log 
 		artifact.StepID = cmp.Or(artifact.StepID, stepID)
 		row.Artifacts = append(row.Artifacts, artifact)
 	}
-	out.Checkpoints = append(out.Checkpoints, row)
+	out.checkpoints = append(out.checkpoints, row)
 	o.tellTruncations(ctx, log.of(nodeID), n, stepID, out)
 }

@@ -22,7 +22,7 @@ type observer struct {
 	v *Views
 	// foreign reports that an object in another form was read.
 	foreign bool
-	// pendings are the pending steps by snapshot.
+	// pendings are some pending steps by snapshot.
 	pendings map[canon.Digest]*snapshot.PendingStep
 }
 
@@ -35,12 +35,15 @@ func (o *observer) pendingAt(ctx context.Context, n *runs.Node) *snapshot.Pendin
 	if err != nil {
 		return nil
 	}
-	if o.pendings == nil {
+	if len(o.pendings)%pendingsMax == 0 { // none yet, or many
 		o.pendings = map[canon.Digest]*snapshot.PendingStep{}
 	}
 	o.pendings[n.SnapshotRef] = s.PendingStep()
 	return s.PendingStep()
 }
+
+// pendingsMax bounds the pending steps that are kept: the records of a node follow each other.
+const pendingsMax = 256
 
 // health combines the health of a log with the forms of its objects: a snapshot
 // or workflow in another form makes the session unknown_version, as an unknown

@@ -1,13 +1,9 @@
 package views
 
 import (
-	"context"
-
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/ports"
 )
 
 // output is one recorded artifact of a run, superseded or not.
@@ -37,17 +33,34 @@ func outputOf(e event.Event) (out output, ok bool) {
 	return output{e, p.Payload, p.Decision, inline}, ok && p.OutputChannel == event.Artifact
 }
 
-// records are the facts of a run that its fold does not keep: those that later ones replaced or
-// resolved, and those that change no state.
-type records struct {
-	run id.Run
+// sessionRecords are the facts of a session that its fold does not keep.
+type sessionRecords struct {
 	// created is the event of the session, and observed the latest observation by key.
 	created  event.SessionCreated
 	observed map[string]observed
-	nodes    map[id.Node]*nodeRecords
 	// unknown are the kinds of the session's events that are not known: no run of it can be forked.
 	unknown map[string]bool
 }
+
+// add stores what an event says about the session, which is of a run or of none.
+func (r *sessionRecords) add(e event.Event, run id.Run) {
+	if g, foreign := event.Domain.ViewForeign(e); foreign && g.Known == nil && !e.Ignorable {
+		r.unknown[e.Data.Kind()] = true
+	}
+	if !ofRun(e, run) {
+		return
+	}
+	switch p := dataOf(e).(type) {
+	case event.SessionCreated:
+		r.created = p
+	case event.ObservationRecorded:
+		r.observed[p.Key] = observed{p, e.TimestampMs}
+	}
+}
+
+// records are the facts of a run that its fold does not keep, by node: those that later ones replaced or resolved, and
+// those that change no state.
+type records map[id.Node]*nodeRecords
 
 // observed is an observation with its time.
 type observed struct {
@@ -69,47 +82,25 @@ type nodeRecords struct {
 	traces       []event.DecisionTraceAppended
 }
 
-// at returns the records of a node, to be extended.
-func (r *records) at(n id.Node) *nodeRecords {
-	if r.nodes[n] == nil {
-		r.nodes[n] = &nodeRecords{}
+// at returns the records of a node, to be extended. Those of no node are not kept.
+func (r records) at(n id.Node) *nodeRecords {
+	at := r.of(n)
+	if !n.IsZero() {
+		r[n] = at
 	}
-	return r.nodes[n]
+	return at
 }
 
 // of returns the records of a node, those of none if there are none.
-func (r *records) of(n id.Node) *nodeRecords {
-	if found := r.nodes[n]; found != nil {
+func (r records) of(n id.Node) *nodeRecords {
+	if found := r[n]; found != nil {
 		return found
 	}
 	return &nodeRecords{}
 }
 
-// readRecords reads the facts of a run. They are those before damage, as in the fold.
-func (o *Views) readRecords(ctx context.Context, s id.Session, run id.Run) (*records, error) {
-	var out *records
-	_, err := o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, ports.Into(&out, func() *records {
-		return &records{run: run, observed: map[string]observed{}, nodes: map[id.Node]*nodeRecords{},
-			unknown: map[string]bool{}}
-	}))
-	return out, err
-}
-
-// Visit implements ports.Visitor.
-func (r *records) Visit(seg manifest.Segment, _ manifest.Head) error {
-	for _, e := range seg.Events {
-		if g, foreign := event.Domain.ViewForeign(e); foreign && g.Known == nil && !e.Ignorable {
-			r.unknown[e.Data.Kind()] = true
-		}
-		if e.Scope.RunID == r.run || e.Scope.RunID.IsZero() {
-			r.add(e)
-		}
-	}
-	return nil
-}
-
 // add stores one event where the views look for it.
-func (r *records) add(e event.Event) {
+func (r records) add(e event.Event) {
 	if out, ok := outputOf(e); ok {
 		at := r.at(e.Scope.NodeID)
 		at.artifacts = append(at.artifacts, out)
@@ -119,12 +110,8 @@ func (r *records) add(e event.Event) {
 		e.Data = g.Known
 	}
 	switch p := e.Data.(type) {
-	case event.SessionCreated:
-		r.created = p
-	case event.ObservationRecorded:
-		r.observed[p.Key] = observed{p, e.TimestampMs}
 	case event.ContextSet:
-		var target id.Node // zero: the root
+		var target id.Node // zero: the root, whose start it describes
 		if p.NodeID != nil {
 			target = *p.NodeID
 		}

@@ -5,10 +5,8 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
@@ -131,7 +129,6 @@ type StepRow struct {
 	// Details are those of a step that was asked for.
 	Details *StepDetails `json:"details,omitzero"`
 
-	visit pathStep
 	// Checkpoints are those recorded at the step, oldest first.
 	Checkpoints []runs.Checkpoint `json:"checkpoints,omitzero"`
 }
@@ -172,71 +169,15 @@ func (o *Views) RunStep(ctx context.Context, ref, step string) (RunDetails, erro
 
 // run is Run, or RunStep if step is not "".
 func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
-	at, err := o.r.Lookup(ctx, ref)
+	s, err := ReadRun(ctx, o, ref, step)
 	if err != nil {
 		return RunDetails{}, err
 	}
-	run, v := at.Run, at.Verdict
-	row, err := o.SummaryOf(ctx, at.Session, run, v.Health)
-	if err != nil {
-		return RunDetails{}, err
-	}
-	row.Annotations = o.AnnotationCounter(ctx, at.Session)(run.ID)
-	row.Branch = at.Fold.Observations["git_branch"].Value
-	obs := &observer{v: o}
-	w, tip, _, err := obs.tip(ctx, run, run.Node(run.Tip))
-	if err != nil {
-		return RunDetails{}, err
-	}
-	out := RunDetails{RunSummary: row, Head: at.Fold.Head, Preferences: run.Node(run.Tip).Preferences,
-		PreferenceSources: run.Node(run.Tip).Sources,
-		ForkedFrom:        run.Started.ForkedFrom,
-		Workflow: engine.WorkflowRef{WorkflowID: run.Started.WorkflowID, Name: w.Name(),
-			WorkflowHash: run.Started.WorkflowHash, Source: row.Source}, Gaps: []OpenGap{},
-		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}
-	if out.Pending, err = obs.waitsFor(ctx, run, run.Node(run.Tip), row.Status); err != nil {
-		return out, err
-	}
-	for _, n := range run.Path(run.Tip) {
-		for _, gap := range run.Node(n).OpenGaps {
-			out.Gaps = append(out.Gaps, openGap(gap))
-		}
-	}
-	if out.Steps, err = obs.steps(ctx, w, run); err != nil {
-		return out, err
-	}
-	if step != "" {
-		all, err := onlyStep(w, out.Steps, run, step)
-		if err != nil {
-			return out, err
-		}
-		out.OmittedSteps = max(0, len(all)-limits.StepsDetailedMax)
-		out.Steps = all[out.OmittedSteps:]
-	}
-	if o.Approval != nil && !obs.foreign && v.Health == manifest.Healthy {
-		approval, err := o.Approval(ctx, session.Resolved{At: engine.Position{Session: at.Session, Run: run.ID,
-			Node: run.Tip}, Fold: at.Fold, Run: run, Node: run.Node(run.Tip)})
-		if err != nil {
-			return out, err
-		}
-		if approval != nil {
-			now := engine.PendingNow{Approval: approval}
-			if out.Pending != nil {
-				now.Wait, now.Host = out.Pending.Wait, out.Pending.Host
-			}
-			out.Pending = &now
-		}
-	}
-	if o.HandedOver != nil {
-		is, err := o.HandedOver(ctx, at.Session, at.Fold)
-		if err != nil {
-			return out, err
-		}
-		if is {
-			out.HandedOver = &HandedOver{at.Fold.HandedOver.To}
-		}
-	}
-	err = obs.tell(ctx, at, &out, step != "")
-	out.Health = obs.health(out.Health)
+	rows := make([]StepRow, s.Steps())
+	out, err := s.Each(ctx, func(row ShownStep) error {
+		rows[row.Index] = row.StepRow
+		return nil
+	})
+	out.Steps = rows
 	return out, err
 }

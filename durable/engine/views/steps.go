@@ -3,9 +3,11 @@ package views
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/engine/steplist"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -13,8 +15,8 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// pathStep is one step on a run's path: the node at which it is pending, and
-// the node that it led to.
+// pathStep is one step on a run's path: the node at which it is pending, and the node that it led to. A blocked_attempt
+// node, which another program writes for a refused attempt, is merged into the step before it.
 type pathStep struct {
 	pending snapshot.PendingStep
 	node    *runs.Node
@@ -29,111 +31,120 @@ type pathStep struct {
 	checkpoints []runs.Checkpoint
 }
 
-// pathSteps lists the steps from root to tip in the order in which they became
-// pending. A blocked_attempt node, which another program writes for a refused
-// attempt, is merged into the step before it. complete reports that the tip is
-// the end of the run.
-func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, complete bool, err error) {
-	path := r.Path(r.Tip)
-	for i, nodeID := range path {
-		n := r.Node(nodeID)
-		state, err := o.snapshot(ctx, n.SnapshotRef)
+// planSteps lists the steps of a run: it merges the path from root to tip with the steps of the workflow. A step
+// between two steps of the path was skipped; one behind the path is to come, or skipped if the run is complete. Each step
+// that was pending in a loop has its own row; a loop in which none was has one row. If the workflow cannot be read, only
+// the steps of the path are listed. only selects the rows of a step id, loop id or step instance key, "" all of them.
+func (s *RunReading) planSteps(ctx context.Context, only string) error {
+	steps := s.workflow.Steps()
+	groups := map[string]int{}
+	for i, step := range steps {
+		groups[step.StepID] = i
+	}
+	complete, found := false, false
+	for at := range s.plan.PathLen() {
+		state, err := s.obs.snapshot(ctx, s.plan.Snapshot(at))
 		if err != nil {
-			return nil, false, err
+			return err
 		}
 		complete = state.IsComplete()
 		p := state.PendingStep()
 		if p == nil {
+			s.plan.NoStep()
 			continue
 		}
-		var done *runs.Node
-		if i+1 < len(path) {
-			done = r.Node(path[i+1])
+		group, main := 0, p.StepID
+		if len(p.LoopPath) > 0 {
+			main = p.LoopPath[0].LoopID
+		}
+		if g, known := groups[main]; known {
+			group = g
+		} else if len(steps) > 0 {
+			group = -1
+		}
+		loop, _, in := strings.Cut(p.Key(), "@") // the key names a loop first
+		if !in {
+			loop = ""
+		}
+		named := only == "" || isNamed(*p, only)
+		s.plan.Step(p.Key(), loop, group, named)
+		found = found || named && group >= 0
+	}
+	inherited, err := s.obs.inheritedSteps(ctx, s.at.Run)
+	if err != nil {
+		return err
+	}
+	s.states = make([]StepState, len(steps))
+	visited := s.plan.Visited(len(steps) + 1)
+	listed := make([]bool, len(visited))
+	// Backward, because a step without visits is to come only if no later step was reached.
+	for ahead, i := !complete, len(steps)-1; i >= 0; i-- {
+		switch s.states[i] = StepSkipped; {
+		case visited[i]:
+			ahead = false
+		case slices.Contains(inherited, steps[i].StepID):
+			s.states[i] = StepDone
+			ahead = false // a step that came back may be before it
+		case ahead:
+			s.states[i] = StepToCome
+		}
+		listed[i] = !visited[i] && (only == "" || steps[i].StepID == only)
+		found = found || listed[i]
+	}
+	most := 0
+	if only != "" {
+		if most = limits.StepsDetailedMax; !found && !s.workflow.Has(only) {
+			return unknownStep(s.found.Run, only)
+		}
+		s.only, listed[len(steps)] = only, !found // of a loop that was not entered
+	}
+	s.head.OmittedSteps = s.plan.Order(listed, most)
+	return nil
+}
+
+// unvisited returns the row of a step at which no node was pending, by its number in the workflow.
+func (s *RunReading) unvisited(i int) StepRow {
+	stepID, title, state := s.only, s.workflow.Title(s.only), StepToCome
+	if i < len(s.states) {
+		step := s.workflow.Steps()[i]
+		stepID, title, state = step.StepID, step.Title, s.states[i]
+	}
+	now := s.at.Run.Node(s.at.Run.Tip).Context // names a step that was not shown
+	return StepRow{StepID: stepID, StepInstanceKey: stepID, Title: prompt.Title(title, now).Text, State: state,
+		Artifacts: []ArtifactRow{}, ContextSet: canon.OfMembers()}
+}
+
+// visitAt returns the step of a stop on the path.
+func (p *runPass) visitAt(ctx context.Context, stop steplist.Stop) (v pathStep, err error) {
+	for at := stop.First; at < stop.End; at++ {
+		n := p.run.Node(p.plan.Node(at))
+		state, err := p.obs.snapshot(ctx, n.SnapshotRef)
+		if err != nil {
+			return v, err
+		}
+		pending := state.PendingStep()
+		if pending == nil {
+			continue
+		}
+		v.done = nil
+		if at+1 < p.plan.PathLen() {
+			v.done = p.run.Node(p.plan.Node(at + 1))
 			// The outputs are those of the path, not of a branch that left the node later.
-			if left := r.Before(done); left != nil && left.ID == n.ID {
+			if left := p.run.Before(v.done); left != nil && left.ID == n.ID {
 				n = left
 			}
 		}
-		v := pathStep{pending: *p, node: n, done: done, tried: []*runs.Node{n}, attempts: len(n.Attempts),
-			checkpoints: r.CheckpointsAt(n)}
-		if recap, ok := n.Recap(); ok {
-			v.notes = recap.Payload.NotesMarkdown
-			whole, _ := n.WholeNotes()
-			v.whole = whole.Payload.SHA256
-		}
-		if last := len(out) - 1; last >= 0 && n.Kind == event.BlockedAttemptNode && out[last].pending.Key() == p.Key() {
-			v.attempts += out[last].attempts
-			v.tried = append(out[last].tried, n)
-			v.checkpoints = append(out[last].checkpoints, v.checkpoints...)
-			if v.notes == "" {
-				v.notes, v.whole = out[last].notes, out[last].whole
+		v.pending, v.node, v.tried, v.attempts = *pending, n, append(v.tried, n), v.attempts+len(n.Attempts)
+		v.checkpoints = append(v.checkpoints, p.run.CheckpointsAt(n)...)
+		recap, ok := n.Recap()
+		if notes := recap.Payload.NotesMarkdown; ok && notes != "" || len(v.tried) == 1 {
+			v.notes, v.whole = notes, canon.Digest{}
+			if whole, has := n.WholeNotes(); has {
+				v.whole = whole.Payload.SHA256
 			}
-			out = out[:last]
-		}
-		out = append(out, v)
-	}
-	return out, complete, nil
-}
-
-// steps merges the path from root to tip with the steps of the workflow. A step
-// between two steps of the path was skipped; one behind the path is to come, or
-// skipped if the run is complete. Each step that was pending in a loop has its
-// own row; a loop in which none was has one row. If the workflow cannot be
-// read, only the steps of the path are listed.
-func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]StepRow, error) {
-	all, complete, err := o.pathSteps(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	rows := []StepRow{}
-	if len(w.Steps()) == 0 {
-		for _, v := range all {
-			rows = append(rows, stepRow(w, v))
-		}
-		return rows, nil
-	}
-	byMain := map[string][]pathStep{} // by the step or loop of the main sequence
-	for _, v := range all {
-		main := v.pending.StepID
-		if len(v.pending.LoopPath) > 0 {
-			main = v.pending.LoopPath[0].LoopID
-		}
-		byMain[main] = append(byMain[main], v)
-	}
-	inherited, err := o.inheritedSteps(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	ahead := !complete
-	now := canon.OfMembers() // values with which a step that was not shown is named
-	if n := r.Node(r.Tip); n != nil {
-		now = n.Context
-	}
-	// Backward, because a step without visits is to come only if no later step
-	// was reached.
-	for _, step := range slices.Backward(w.Steps()) {
-		seen := byMain[step.StepID]
-		if len(seen) == 0 {
-			state := StepSkipped
-			switch {
-			case slices.Contains(inherited, step.StepID):
-				state = StepDone
-				ahead = false // a step that came back may be before it
-			case ahead:
-				state = StepToCome
-			}
-			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID,
-				Title: prompt.Title(step.Title, now).Text, State: state, Artifacts: []ArtifactRow{},
-				ContextSet: canon.OfMembers()})
-			continue
-		}
-		ahead = false
-		for _, v := range slices.Backward(seen) {
-			rows = append(rows, stepRow(w, v))
 		}
 	}
-	slices.Reverse(rows)
-	return rows, nil
+	return v, nil
 }
 
 // inheritedSteps returns the keys of the steps that were completed before a
@@ -168,7 +179,7 @@ func (o *observer) titleOf(ctx context.Context, w compile.View, n *runs.Node, st
 func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
 		State: StepPending, NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, FullNotes: v.whole,
-		Checkpoints: v.checkpoints, Artifacts: []ArtifactRow{}, visit: v}
+		Checkpoints: v.checkpoints, Artifacts: []ArtifactRow{}}
 	for _, n := range v.tried {
 		row.Guarded = append(row.Guarded, n.Guarded...)
 	}

@@ -1,13 +1,12 @@
-package views
+package compare
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/wait"
@@ -16,26 +15,30 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// PathOf returns a run with the nodes of its path in their order, the last one at the preferred tip, as they are
-// compared with those of another run. Its facts are those of Run. Errors are those of Run.
-func PathOf(ctx context.Context, o *Views, ref string) (RunDetails, []diff.Node, error) {
-	run, err := o.Run(ctx, ref)
+// pathOf returns a run with the nodes of its path in their order, the last one at the preferred tip, as they are compared
+// with those of another run. Errors are those of views.Views.Run.
+func pathOf(ctx context.Context, v *views.Views, ref string) (views.RunDetails, []diff.Node, error) {
+	reading, err := views.ReadRun(ctx, v, ref, "")
+	if err != nil {
+		return views.RunDetails{}, nil, err
+	}
+	nodes, at := []diff.Node{}, []int{}
+	status := reading.Head().Status
+	run, err := reading.Each(ctx, func(s views.ShownStep) error {
+		if s.NodeID == nil {
+			return nil
+		}
+		i, _ := slices.BinarySearch(at, s.Stop) // they come in this order, unless something was recorded later at an earlier one
+		at, nodes = slices.Insert(at, i, s.Stop), slices.Insert(nodes, i, compared(ctx, v, s, status))
+		return nil
+	})
 	if err != nil {
 		return run, nil, err
 	}
-	rows := slices.DeleteFunc(slices.Clone(run.Steps), func(s StepRow) bool { return s.NodeID == nil })
-	sorting.By(rows, func(a, b StepRow) int {
-		return cmp.Compare(a.visit.node.CreatedIndex, b.visit.node.CreatedIndex)
-	})
-	obs := &observer{v: o}
-	nodes := []diff.Node{}
-	for _, s := range rows {
-		nodes = append(nodes, obs.compared(ctx, s, run.Status))
-	}
 	for _, t := range run.Tips {
 		// The end of a run has no pending step.
-		if t.Preferred && !slices.ContainsFunc(rows, func(s StepRow) bool { return *s.NodeID == t.NodeID }) {
-			nodes = append(nodes, diff.Node{NodeID: t.NodeID, Title: endTitle, Outcome: outcomeOf(run.Status),
+		if t.Preferred && !slices.ContainsFunc(nodes, func(n diff.Node) bool { return n.NodeID == t.NodeID }) {
+			nodes = append(nodes, diff.Node{NodeID: t.NodeID, Title: views.EndTitle, Outcome: outcomeOf(run.Status),
 				Outputs: []diff.Output{}, Context: run.Context})
 		}
 	}
@@ -54,18 +57,15 @@ func outcomeOf(s runs.Status) diff.Outcome {
 }
 
 // compared returns what of a step is compared.
-func (o *observer) compared(ctx context.Context, s StepRow, status runs.Status) diff.Node {
+func compared(ctx context.Context, v *views.Views, s views.ShownStep, status runs.Status) diff.Node {
 	n := diff.Node{StepInstanceKey: s.StepInstanceKey, Title: s.Title, NodeID: *s.NodeID, Outcome: outcomeOf(status),
-		Attempts: s.Attempts, Notes: s.Notes, NotesDigest: s.FullNotes, Outputs: []diff.Output{}, Context: s.visit.node.Context}
+		Attempts: s.Attempts, Notes: s.Notes, NotesDigest: s.FullNotes, Outputs: []diff.Output{}, Context: s.Context}
 	if s.Notes != "" && s.FullNotes.IsZero() {
 		n.NotesDigest = canon.Sum([]byte(s.Notes))
 	}
-	if s.State == StepDone {
-		n.Outcome = diff.Done
-		for _, tried := range s.visit.tried {
-			if slices.ContainsFunc(tried.OpenGaps, func(g runs.Gap) bool { return g.Severity == event.Critical }) {
-				n.Outcome = diff.DoneWithGaps
-			}
+	if s.State == views.StepDone {
+		if n.Outcome = diff.Done; s.CriticalGaps {
+			n.Outcome = diff.DoneWithGaps
 		}
 	}
 	for _, x := range s.Artifacts {
@@ -74,7 +74,7 @@ func (o *observer) compared(ctx context.Context, s StepRow, status runs.Status) 
 			continue // replaced, or notes, or a decision of a person
 		}
 		n.Outputs = append(n.Outputs, diff.Output{ArtifactKind: x.ArtifactKind, ContentType: x.ContentType, SHA256: x.SHA256,
-			Compared: o.withoutTimes(ctx, x)})
+			Compared: withoutTimes(ctx, v, x)})
 	}
 	for _, d := range s.Decisions {
 		if d.Decision == event.Approved {
@@ -90,21 +90,17 @@ var timed = map[string][]string{command.Kind: {"durationMs"}, check.Kind: {"atte
 
 // withoutTimes returns the digest of a result without the members that differ each time; zero for other artifacts and
 // for one that cannot be read.
-func (o *observer) withoutTimes(ctx context.Context, x ArtifactRow) canon.Digest {
+func withoutTimes(ctx context.Context, v *views.Views, x views.ArtifactRow) canon.Digest {
 	members, ok := timed[x.ArtifactKind]
-	if !ok || x.State != ArtifactStored {
+	if !ok || x.State != views.ArtifactStored {
 		return canon.Digest{}
 	}
-	data, err := o.v.store.Object(ctx, manifest.Artifact, x.SHA256)
-	if err != nil {
-		return canon.Digest{}
-	}
-	v, err := canon.Parse(data)
-	if err != nil || v.Kind() != canon.Object {
+	result, err := views.ContentOf(ctx, v, x)
+	if err != nil || result.Kind() != canon.Object {
 		return canon.Digest{}
 	}
 	for _, name := range members {
-		v = v.Without(name)
+		result = result.Without(name)
 	}
-	return canon.Sum(v.JCS())
+	return canon.Sum(result.JCS())
 }
