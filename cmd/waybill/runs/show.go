@@ -55,25 +55,15 @@ it, the RunSnapshot: a JSON object, without secrets.`,
 					return printSnapshot(ctx, a, o, cli.RunArg(args))
 				})
 			}
-			return cli.Show(a, cmd, "run",
-				func(ctx context.Context, o *cli.Store) (views.RunDetails, error) {
-					if step != "" {
-						return o.RunStep(ctx, cli.RunArg(args), step)
-					}
-					run, err := o.Run(ctx, cli.RunArg(args))
-					return withSettings(ctx, a, o, withDrift(ctx, a, run)), err
-				},
-				func(p *page.Page, run views.RunDetails) {
-					if step != "" {
-						showStep(a, run, p)
-						return
-					}
-					showRun(a, run, p)
-					if head {
-						p.Line("")
-						p.Line("Head of %s: %s", run.SessionID, run.Head.Digest)
-					}
-				})
+			if step != "" {
+				return cli.Show(a, cmd, "run", func(ctx context.Context, o *cli.Store) (views.RunDetails, error) {
+					return o.RunStep(ctx, cli.RunArg(args), step)
+				}, func(p *page.Page, run views.RunDetails) { showStep(a, run, p) })
+			}
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				defer cli.LimitHeap()()
+				return printRun(ctx, a, o, cli.RunArg(args), head)
+			})
 		},
 	},
 		cli.Opt(&step, "step ID", "show all of the step or loop ID, or of a step instance key"),
@@ -81,10 +71,8 @@ it, the RunSnapshot: a JSON object, without secrets.`,
 		formatOption(&format, "print the run in FORMAT: openwop"))
 }
 
-// showRun prints a run as a checklist: title and origin, steps with their notes, open gaps, and
-// the command that continues it. For a damaged session it prints the valid prefix and the
-// command that verifies it. At most one command is suggested.
-func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
+// showRun prints what precedes the steps of a run: its title and origin.
+func showRun(a *cli.App, p *page.Page, r views.RunDetails) {
 	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(render.WorkflowID(r.Workflow.WorkflowID, r.Source), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
@@ -118,23 +106,11 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 			"recorded in it.")
 	}
 	p.Line("")
-	// The pending step of a closed run will not be done.
-	closed := r.Status == runs.Cancelled || r.Status == runs.Failed
-	omitted := 0
-	for i, s := range r.Steps {
-		// Of a long loop only the latest rounds are shown, with one line for the others.
-		if earlierRound(r.Steps, i) {
-			if omitted++; !earlierRound(r.Steps, i+1) {
-				loop, _, _ := strings.Cut(s.StepInstanceKey, "@") // the key names a loop first
-				p.Text(p.Dim("  …    "), page.Plural(omitted, "earlier step")+" of this loop: "+
-					a.Command("runs", "show", page.ShortRun(r.RunID), "--step", loop))
-				omitted = 0
-			}
-			continue
-		}
-		render.StepRow(p, i+1, s, r.Status)
-		showOutcome(a, p, r, s)
-	}
+}
+
+// showRest prints what follows the steps of a run: open gaps, facts, and the command that continues it. For a damaged
+// session it prints the command that verifies it. At most one command is suggested. Of the steps r needs the pending one.
+func showRest(a *cli.App, p *page.Page, r views.RunDetails) {
 	showGaps(p, r)
 	showFacts(a, p, r)
 	if r.Pending != nil && r.Pending.Approval != nil && r.Pending.Approval.Given < r.Pending.Approval.Needed {
@@ -145,7 +121,8 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		p.Line("")
 		render.ClaimNote(p, true)
 	}
-	showNext(a, p, r, closed)
+	// The pending step of a closed run will not be done.
+	showNext(a, p, r, r.Status == runs.Cancelled || r.Status == runs.Failed)
 }
 
 // showNext prints the suggested command, in order of urgency. A closed run has none.
@@ -226,18 +203,6 @@ func waitsForApproval(r views.RunDetails) bool {
 
 // isPending reports whether a step is the pending one. A complete run has none.
 func isPending(s views.StepRow) bool { return s.State == views.StepPending }
-
-// roundsShown bounds the rows of one loop; the latest ones are shown.
-const roundsShown = 20
-
-// earlierRound reports whether row i is omitted: it belongs to a loop, and at least
-// roundsShown rows of the same loop follow. Step instance keys of a loop start with its id
-// and "@".
-func earlierRound(rows []views.StepRow, i int) bool {
-	// Keys of steps outside loops contain no "@".
-	loop, _, in := strings.Cut(rows[i].StepInstanceKey, "@")
-	return in && i+roundsShown < len(rows) && strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@")
-}
 
 // showGaps lists the blockers and open gaps on the path to the tip. Suggested fixes of blockers
 // are for programs and are not printed.

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/engine/warning"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
@@ -71,12 +72,12 @@ func showWorkspace(p *page.Page, r views.RunDetails) {
 
 // showOutcome prints below a step what came of it, in one line each, and the end of the output of a
 // command that failed.
-func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) {
-	showCheckpoints(p, r, s)
+func showOutcome(a *cli.App, p *page.Page, run id.Run, s views.ShownStep) {
+	showCheckpoints(p, s.Checkpoints, s.Points)
 	if s.Result != nil {
-		showResult(p, s)
+		showResult(p, s.StepRow)
 	}
-	showChecks(p, s)
+	showChecks(p, s.StepRow)
 	for _, x := range s.Assessments {
 		p.Text(indent+"assessed ", levelsOf(x))
 	}
@@ -98,7 +99,7 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(others), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {
-		p.Text(indent+"… ", "whole notes: "+a.Command("runs", "show", page.ShortRun(r.RunID), "--step", s.StepInstanceKey))
+		p.Text(indent+"… ", "whole notes: "+a.Command("runs", "show", page.ShortRun(run), "--step", s.StepInstanceKey))
 	}
 }
 
@@ -111,10 +112,10 @@ func hostText(h views.HostRow) string {
 }
 
 // showCheckpoints prints the checkpoints of a step, each with what was attached.
-func showCheckpoints(p *page.Page, r views.RunDetails, s views.StepRow) {
-	for _, c := range s.Checkpoints {
+func showCheckpoints(p *page.Page, all []runs.Checkpoint, rows []views.CheckpointRow) {
+	for _, c := range all {
 		render.Checkpoint(p, indent, c)
-		for _, row := range r.Checkpoints {
+		for _, row := range rows {
 			if row.NodeID == c.NodeID && len(row.Artifacts) > 0 {
 				p.StyledText(indent+"  ", page.Plural(len(row.Artifacts), "artifact")+": "+kindsOf(row.Artifacts), p.Dim)
 			}

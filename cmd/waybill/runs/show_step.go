@@ -42,7 +42,7 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 			part(p, "Notes")
 			p.Quote(indent, text, page.Plain)
 		}
-		showCheckpoints(p, r, s)
+		showCheckpoints(p, s.Checkpoints, r.Checkpoints)
 		showTried(p, *s.Details)
 		showCommand(a, p, r, s)
 		if len(s.Checks) > 0 {

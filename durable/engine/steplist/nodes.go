@@ -1,5 +1,5 @@
-// Package steplist plans the list of the steps of a long run. A first reading of the log finds its nodes, in about a
-// hundred bytes each; a second one makes the rows of the list, and needs only the nodes that later events may change.
+// Package steplist plans the list of the steps of a long run. A first reading of the log finds its nodes, in about fifty
+// bytes each; a second one makes the rows of the list, and needs only the nodes that later events may change.
 //
 // It knows neither stores nor what a row shows. Start reading at Nodes.
 package steplist
@@ -28,16 +28,23 @@ type Nodes struct {
 	missed bool
 }
 
-// node is what is kept of one node.
+// node is what is kept of one node. A log of four billion events is not verified in a lifetime of a program.
 type node struct {
-	raw rawNode
 	// last is the index of the last event about the node; Plan makes it that of the event behind which the node is
 	// not needed any more.
-	last       int64
-	parent     int32 // -1 for a root
-	checkpoint bool
-	refused    bool // another program recorded a refused attempt as this node
+	last   uint32
+	parent int32 // with the kinds of a node, see parentOf
 }
+
+// The kinds of a node that matter, as bits of node.parent.
+const (
+	isCheckpoint = 1 << 30
+	isRefused    = 1 << 29 // another program recorded a refused attempt as this node
+	ofParent     = isRefused - 1
+)
+
+// parentOf returns the parent, -1 for a root.
+func (n node) parentOf() int32 { return n.parent&ofParent - 1 }
 
 // Add adds the events of a segment, which the fold of the run has applied.
 func (n *Nodes) Add(run *runs.Run, events []event.Event) {
@@ -57,14 +64,19 @@ func (n *Nodes) Add(run *runs.Run, events []event.Event) {
 
 // create adds a node.
 func (n *Nodes) create(of *runs.Node) {
-	row := node{raw: of.ID.Raw(), last: of.CreatedIndex, parent: -1, checkpoint: of.Kind == event.CheckpointNode,
-		refused: of.Kind == event.BlockedAttemptNode}
+	row := node{last: uint32(of.CreatedIndex)}
 	if of.Parent != nil {
 		if at, ok := n.index[of.Parent.Raw()]; ok {
-			row.parent = at
+			row.parent = at + 1
 		}
 	}
-	n.index[row.raw] = int32(n.all.Len())
+	switch of.Kind {
+	case event.CheckpointNode:
+		row.parent |= isCheckpoint
+	case event.BlockedAttemptNode:
+		row.parent |= isRefused
+	}
+	n.index[of.ID.Raw()] = int32(n.all.Len())
 	n.all.Add(row)
 	n.snapshots.Add(of.SnapshotRef.Raw())
 }
@@ -107,7 +119,7 @@ func (n *Nodes) touch(run *runs.Run, nodeID id.Node, index int64) {
 		return
 	}
 	row := n.all.At(int(at))
-	row.last = max(row.last, index)
+	row.last = max(row.last, uint32(index))
 }
 
 // Forget keeps in memory where only those nodes are that the fold still has.
@@ -123,10 +135,11 @@ func (n *Nodes) Forget(run *runs.Run) {
 // Path begins the plan of the path from the root to a node, which the fold still has.
 func (n *Nodes) Path(tip id.Node) *Plan {
 	p := &Plan{nodes: n, last: -1}
-	for at, ok := n.index[tip.Raw()]; ok && at >= 0; at = n.all.At(int(at)).parent {
+	for at, ok := n.index[tip.Raw()]; ok && at >= 0; at = n.all.At(int(at)).parentOf() {
 		p.path = append(p.path, at)
 	}
 	slices.Reverse(p.path)
+	p.stops, p.groups = make([]stop, 0, len(p.path)), make([]int32, 0, len(p.path))
 	n.index = nil
 	return p
 }
@@ -138,6 +151,3 @@ func (p *Plan) PathLen() int { return len(p.path) }
 func (p *Plan) Snapshot(at int) canon.Digest {
 	return canon.DigestOf(*p.nodes.snapshots.At(int(p.path[at])))
 }
-
-// Node returns the id of a node of the path.
-func (p *Plan) Node(at int) id.Node { return id.Node{}.OfRaw(p.nodes.all.At(int(p.path[at])).raw) }

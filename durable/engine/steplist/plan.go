@@ -12,6 +12,9 @@ type Plan struct {
 	nodes *Nodes
 	path  []int32 // nodes, from the root
 	stops []stop
+	added int32 // nodes of the path that have a stop
+	// groups are those of the stops, noGroup for none; nil after Order.
+	groups []int32
 	// last is the stop of the latest step, -1 before the first one, and key the key of its step.
 	last int
 	key  string
@@ -19,31 +22,30 @@ type Plan struct {
 	loops map[string]int32
 	// ready are the stops in the order in which their rows can be made.
 	ready   []int32
-	rows    []int32 // a stop, or below 0 the complement of a step without one
+	rows    []int32 // a stop, or below 0 the complement of a group without one
 	inOrder bool
 }
 
 // stop is one step on the path, or a node of it without a step.
 type stop struct {
-	ready      int64 // index of the last event about it
-	first, end int32 // nodes of the path
-	group      int32 // of the list, noGroup for one without a row
-	row        int32
-	loop       int32 // in loops, 0 for none
-	listed     bool
+	ready uint32 // index of the last event about it
+	first int32  // node of the path; the last one is the one before the next stop
+	row   int32  // noRow for one that the list does not have
+	loop  int32  // in loops, 0 for none
 }
 
-// noGroup is the group of stops that have no row.
-const noGroup = -1
+const (
+	noGroup = -1
+	noRow   = -1
+)
 
 // Step adds the node behind those that were added, at which a step is pending: its key, the outermost loop in which it
-// is, "" for none, and its group of the list, below 0 for none. A refused attempt that another program recorded as a node is
-// one more attempt at the step before.
+// is, "" for none, its group of the list, below 0 for none, and whether the list has it. A refused attempt that another
+// program recorded as a node is one more attempt at the step before.
 func (p *Plan) Step(key, loop string, group int, listed bool) {
-	end := p.end() + 1
-	if n := p.nodes.all.At(int(p.path[end-1])); n.refused && p.last >= 0 && p.key == key {
-		p.stops = p.stops[:p.last+1]
-		p.stops[p.last].end = end
+	if n := p.nodes.all.At(int(p.path[p.added])); n.parent&isRefused != 0 && p.last >= 0 && p.key == key {
+		p.added++
+		p.stops, p.groups = p.stops[:p.last+1], p.groups[:p.last+1]
 		return
 	}
 	if p.loops == nil {
@@ -55,28 +57,34 @@ func (p *Plan) Step(key, loop string, group int, listed bool) {
 		p.loops[loop] = at
 	}
 	p.last, p.key = len(p.stops), key
-	p.stops = append(p.stops, stop{first: end - 1, end: end, group: int32(max(group, noGroup)), loop: at, listed: listed})
+	row := int32(noRow)
+	if listed && group >= 0 {
+		row = 0 // until Order
+	}
+	p.add(stop{first: p.added, loop: at, row: row}, int32(max(group, noGroup)))
 }
 
 // NoStep adds the node behind those that were added, at which no step is pending.
-func (p *Plan) NoStep() {
-	end := p.end() + 1
-	p.stops = append(p.stops, stop{first: end - 1, end: end, group: noGroup})
+func (p *Plan) NoStep() { p.add(stop{first: p.added, row: noRow}, noGroup) }
+
+func (p *Plan) add(s stop, group int32) {
+	p.stops, p.groups = append(p.stops, s), append(p.groups, group)
+	p.added++
 }
 
-// end is the number of nodes of the path that were added.
-func (p *Plan) end() int32 {
-	if len(p.stops) == 0 {
-		return 0
+// end returns the node of the path behind a stop.
+func (p *Plan) end(i int) int32 {
+	if i+1 < len(p.stops) {
+		return p.stops[i+1].first
 	}
-	return p.stops[len(p.stops)-1].end
+	return p.added
 }
 
 // Visited reports which of so many groups have a step.
 func (p *Plan) Visited(groups int) []bool {
 	out := make([]bool, groups)
-	for i := range p.stops {
-		if g := p.stops[i].group; g >= 0 {
+	for _, g := range p.groups {
+		if g >= 0 {
 			out[g] = true
 		}
 	}
@@ -90,14 +98,15 @@ func (p *Plan) Order(groups []bool, most int) (omitted int) {
 	p.nodes.snapshots = compact.List[[32]byte]{}
 	byGroup := make([]int32, 0, len(p.stops))
 	for i := range p.stops {
-		if p.stops[i].group >= 0 && p.stops[i].listed {
+		if p.stops[i].row != noRow {
 			byGroup = append(byGroup, int32(i))
 		}
 	}
-	slices.SortStableFunc(byGroup, func(a, b int32) int { return cmp.Compare(p.stops[a].group, p.stops[b].group) })
+	slices.SortStableFunc(byGroup, func(a, b int32) int { return cmp.Compare(p.groups[a], p.groups[b]) })
+	p.rows = make([]int32, 0, len(byGroup)+len(groups))
 	for g, listed := range groups {
 		own := 0
-		for own < len(byGroup) && p.stops[byGroup[own]].group == int32(g) {
+		for own < len(byGroup) && p.groups[byGroup[own]] == int32(g) {
 			own++
 		}
 		if p.rows = append(p.rows, byGroup[:own]...); own == 0 && listed {
@@ -105,6 +114,7 @@ func (p *Plan) Order(groups []bool, most int) (omitted int) {
 		}
 		byGroup = byGroup[own:]
 	}
+	p.groups = nil
 	if most > 0 {
 		omitted = max(0, len(p.rows)-most)
 		p.rows = p.rows[omitted:]
@@ -121,37 +131,34 @@ func (p *Plan) Order(groups []bool, most int) (omitted int) {
 	return omitted
 }
 
-// noRow is the row of a stop that the list does not have.
-const noRow = -1
-
 // schedule finds out from which event on each row can be made, and until which event each node is needed: for its own
 // row, for that of the step before, which it was the outcome of, and for that of the step that it is a checkpoint of.
 func (p *Plan) schedule() {
 	all := &p.nodes.all
 	for i := all.Len() - 1; i >= 0; i-- { // a checkpoint is behind its parent
-		if n := all.At(i); n.checkpoint && n.parent >= 0 {
-			at := all.At(int(n.parent))
+		if n := all.At(i); n.parent&isCheckpoint != 0 && n.parentOf() >= 0 {
+			at := all.At(int(n.parentOf()))
 			at.last = max(at.last, n.last)
 		}
 	}
 	p.ready = make([]int32, len(p.stops))
 	for i := range p.stops {
 		s := &p.stops[i]
-		for _, at := range p.path[s.first:s.end] {
+		for _, at := range p.path[s.first:p.end(i)] {
 			s.ready = max(s.ready, all.At(int(at)).last)
 		}
 		p.ready[i] = int32(i)
 	}
 	for i := range p.stops {
 		s := &p.stops[i]
-		for _, at := range p.path[s.first:min(int(s.end)+1, len(p.path))] {
+		for _, at := range p.path[s.first:min(int(p.end(i))+1, len(p.path))] {
 			n := all.At(int(at))
 			n.last = max(n.last, s.ready)
 		}
 	}
 	for i := range all.Len() {
-		if n := all.At(i); n.checkpoint && n.parent >= 0 {
-			n.last = max(n.last, all.At(int(n.parent)).last)
+		if n := all.At(i); n.parent&isCheckpoint != 0 && n.parentOf() >= 0 {
+			n.last = max(n.last, all.At(int(n.parentOf())).last)
 		}
 	}
 	slices.SortStableFunc(p.ready, func(a, b int32) int { return cmp.Compare(p.stops[a].ready, p.stops[b].ready) })
@@ -198,5 +205,5 @@ type Stop struct {
 // stopAt returns a stop.
 func (p *Plan) stopAt(i int32) Stop {
 	s := p.stops[i]
-	return Stop{int(i), int(s.row), int(s.first), int(s.end)}
+	return Stop{int(i), int(s.row), int(s.first), int(p.end(int(i)))}
 }

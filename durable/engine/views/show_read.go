@@ -252,6 +252,7 @@ func (p *runPass) add(ctx context.Context, seg manifest.Segment, head manifest.H
 	if p.run = p.fold.Runs[p.found.Run]; p.run == nil {
 		return nil
 	}
+	p.pass.Meet(p.run)
 	for stop, ok := p.pass.Ready(head.Next); ok; stop, ok = p.pass.Ready(head.Next) {
 		if err := p.show(ctx, stop); err != nil {
 			return err
@@ -266,7 +267,7 @@ func (p *runPass) show(ctx context.Context, stop steplist.Stop) error {
 	at, facts := p.at, pathFacts{stop: stop.Number}
 	at.Run = p.run
 	for i := stop.First; i < stop.End; i++ {
-		p.obs.tellNode(ctx, at, p.log, p.run.Node(p.plan.Node(i)), &facts)
+		p.obs.tellNode(ctx, at, p.log, p.pass.Node(i), &facts)
 	}
 	if !facts.isEmpty() {
 		p.facts = append(p.facts, facts)

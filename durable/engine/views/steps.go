@@ -117,7 +117,7 @@ func (s *RunReading) unvisited(i int) StepRow {
 // visitAt returns the step of a stop on the path.
 func (p *runPass) visitAt(ctx context.Context, stop steplist.Stop) (v pathStep, err error) {
 	for at := stop.First; at < stop.End; at++ {
-		n := p.run.Node(p.plan.Node(at))
+		n := p.pass.Node(at)
 		state, err := p.obs.snapshot(ctx, n.SnapshotRef)
 		if err != nil {
 			return v, err
@@ -126,9 +126,7 @@ func (p *runPass) visitAt(ctx context.Context, stop steplist.Stop) (v pathStep, 
 		if pending == nil {
 			continue
 		}
-		v.done = nil
-		if at+1 < p.plan.PathLen() {
-			v.done = p.run.Node(p.plan.Node(at + 1))
+		if v.done = p.pass.Node(at + 1); v.done != nil {
 			// The outputs are those of the path, not of a branch that left the node later.
 			if left := p.run.Before(v.done); left != nil && left.ID == n.ID {
 				n = left

@@ -5,6 +5,7 @@ package stream
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
@@ -91,21 +92,39 @@ func (s *Stream) Document(kind string, data any, lists ...List) error {
 	if err := s.Add([]byte(`{"v":1,"kind":"` + kind + `","data":`)); err != nil {
 		return err
 	}
+	written := 0
 	for _, l := range lists {
-		// A text in data cannot contain this: its quotes are escaped.
-		before, after, ok := bytes.Cut(rest, []byte(`"`+l.Name+`":[]`))
-		if !ok {
+		at := emptyList(rest, l.Name)
+		if at < written {
 			return fault.New(fault.Invariant, "the document %s has no empty list %s", kind, l.Name)
 		}
-		if err := s.Add(before, []byte(`"`+l.Name+`":[`)); err != nil {
+		if err := s.Add(rest[written:at]); err != nil {
 			return err
 		}
 		if err := l.Each(s.items()); err != nil {
 			return err
 		}
-		rest = append([]byte{']'}, after...)
+		written = at
 	}
-	return s.End(rest, []byte("}\n"))
+	return s.End(rest[written:], []byte("}\n"))
+}
+
+// emptyList returns where the items of an empty list of an object belong, -1 for an object without the list. A value of
+// another member may contain the same text.
+func emptyList(object []byte, name string) int {
+	d := json.NewDecoder(bytes.NewReader(object))
+	_, err := d.Token()
+	for err == nil && d.More() {
+		var key json.Token
+		var value json.RawMessage
+		if key, err = d.Token(); err == nil {
+			err = d.Decode(&value)
+		}
+		if err == nil && key == name && string(value) == "[]" {
+			return int(d.InputOffset()) - 1
+		}
+	}
+	return -1
 }
 
 // items returns a function that appends the items of a list.
