@@ -2,7 +2,9 @@ package views
 
 import (
 	"context"
+	"errors"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,24 +137,30 @@ func (o *Views) artifactsOf(ctx context.Context, s id.Session, run id.Run, after
 	return false, nil
 }
 
-// submissions are artifacts of one session with its fold.
+// submissions are artifacts of one session with the nodes at which they were recorded.
 type submissions struct {
-	fold    *runs.Fold
-	outputs []output
-	more    bool // outputs was cut
-	most    int
-	keep    func(output) bool
+	// fold is a window of the session, and left are the nodes of artifacts that are not in it any more.
+	fold     *runs.Fold
+	left     map[id.Node]*runs.Node
+	nodesMax int
+	outputs  []output
+	more     bool // outputs was cut
+	most     int
+	keep     func(output) bool
 }
 
 // node returns the node of an artifact, nil if the log does not create it.
 func (s *submissions) node(out output) *runs.Node {
+	if n := s.left[out.Scope.NodeID]; n != nil {
+		return n
+	}
 	if r := s.fold.Runs[out.Scope.RunID]; r != nil {
 		return r.Node(out.Scope.NodeID)
 	}
 	return nil
 }
 
-// Visit implements ports.Visitor.
+// Visit implements ports.Visitor. errMissedNode: a window of the fold does not suffice.
 func (s *submissions) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		out, ok := outputOf(e)
@@ -164,15 +172,35 @@ func (s *submissions) Visit(seg manifest.Segment, head manifest.Head) error {
 			s.outputs = append(s.outputs, out)
 		}
 	}
-	return s.fold.Visit(seg, head)
+	_ = s.fold.Visit(seg, head) // always nil
+	if s.fold.Missed() {
+		return errMissedNode
+	}
+	before := s.fold.Session
+	if s.nodesMax = session.Reduce(s.fold, s.nodesMax); s.fold.Session == before {
+		return nil
+	}
+	for _, out := range s.outputs {
+		if r := before.Runs[out.Scope.RunID]; r != nil && s.node(out) == nil && r.Node(out.Scope.NodeID) != nil {
+			s.left[out.Scope.NodeID] = r.Node(out.Scope.NodeID)
+		}
+	}
+	return nil
 }
 
 // submissions reads the first artifacts of a session that keep selects, at most so many.
 func (o *Views) submissions(ctx context.Context, s id.Session, most int, keep func(output) bool) (*submissions,
 	manifest.Verdict, error) {
 	var out *submissions
-	v, err := o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, ports.Into(&out,
-		func() *submissions { return &submissions{fold: runs.NewFold(), most: most, keep: keep} }))
+	read := func(nodesMax int) (manifest.Verdict, error) {
+		return o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, ports.Into(&out, func() *submissions {
+			return &submissions{fold: runs.NewFold(), left: map[id.Node]*runs.Node{}, nodesMax: nodesMax, most: most, keep: keep}
+		}))
+	}
+	v, err := read(session.FoldNodesMax)
+	if errors.Is(err, errMissedNode) {
+		v, err = read(math.MaxInt)
+	}
 	return out, v, err
 }
 

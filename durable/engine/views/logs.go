@@ -117,23 +117,28 @@ func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
 		}
 		after = n
 	}
-	at, err := o.r.Lookup(ctx, q.Run)
+	at, err := session.Find(ctx, o.r, q.Run)
 	if err != nil {
 		return Logs{}, err
 	}
-	out := Logs{RunID: at.Run.ID, SessionID: at.Session, Entries: []LogEntry{}}
-	obs := &observer{v: o}
-	w, _ := obs.workflow(ctx, at.Run.Started.WorkflowHash) // without it steps have no titles
-	if err := obs.hasStep(ctx, w, at.Run, q.Step); err != nil {
-		return out, err
-	}
+	out := Logs{RunID: at.Run, SessionID: at.Session, Entries: []LogEntry{}}
 	var size paging.Size
-	for {
+	for first := true; ; first = false {
 		found, _, err := o.submissions(ctx, at.Session, limits.ArtifactRowsMax, func(x output) bool {
-			return x.Index > after && x.Scope.RunID == at.Run.ID && isPrinted(x.payload.ArtifactKind)
+			return x.Index > after && x.Scope.RunID == at.Run && isPrinted(x.payload.ArtifactKind)
 		})
 		if err != nil {
 			return out, err
+		}
+		run, obs := found.fold.Runs[at.Run], &observer{v: o}
+		if run == nil || run.Tip.IsZero() {
+			return Logs{}, at.NotRead()
+		}
+		w, _ := obs.workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
+		if first {
+			if err := o.hasStep(ctx, w, at, q.Step); err != nil {
+				return out, err
+			}
 		}
 		for _, x := range found.outputs {
 			entry, ok := obs.entry(ctx, w, x, found.node(x), q)
@@ -151,6 +156,18 @@ func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
 			return out, nil
 		}
 	}
+}
+
+// hasStep is that of an observer for a run as a whole. Only what is no step of the workflow is looked for at its nodes.
+func (o *Views) hasStep(ctx context.Context, w compile.View, at session.Found, ref string) error {
+	if ref == "" || w.Has(ref) {
+		return nil
+	}
+	found, err := o.r.Lookup(ctx, at.Run.String())
+	if err != nil {
+		return err
+	}
+	return (&observer{v: o}).hasStep(ctx, w, found.Run, ref)
 }
 
 // hasStep is nil for a step or loop that the run's workflow has, or a step instance that it reached.
