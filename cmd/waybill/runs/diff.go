@@ -35,6 +35,7 @@ without a difference. Nothing is changed.`,
 		Example: "  waybill runs diff k3j2a7 m4k2zz\n  waybill runs diff k3j2a7 @last --json | jq .data.first",
 		Args:    cli.Exactly("A", "B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			defer cli.LimitHeap()()
 			return cli.Show(a, cmd, "run_diff",
 				func(ctx context.Context, o *cli.Store) (compare.RunDiff, error) {
 					return compare.Runs(ctx, o.Views, args[0], args[1])

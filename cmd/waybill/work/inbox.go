@@ -48,6 +48,7 @@ func NewInbox(a *cli.App) *cobra.Command {
 			if q.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", q.Limit)
 			}
+			defer cli.LimitHeap()()
 			return cli.Show(a, cmd, "inbox",
 				progress.Listing(a, cmd, func(ctx context.Context, o *cli.Store) (inbox.List, error) {
 					q.Workspace = a.Flags.Workspace

@@ -145,8 +145,20 @@ func TestStreamsNeedConstantMemory(t *testing.T) {
 			return err
 		},
 	}
+	streams["show"] = func(_ *session.Reader, v *views.Views, each func()) error {
+		run, err := views.ReadRun(ctx, v, session.Last, "")
+		if err == nil {
+			_, err = run.Each(ctx, func(views.ShownStep) error {
+				for range 5 { // the events of a step
+					each()
+				}
+				return nil
+			})
+		}
+		return err
+	}
 	short, long := int64(8_000), int64(24_000)
-	used := map[string]map[int64]uint64{"events": {}, "timeline": {}, "watch": {}}
+	used := map[string]map[int64]uint64{"events": {}, "timeline": {}, "watch": {}, "show": {}}
 	for _, events := range []int64{short, long} {
 		_, s := bigStore(t, events, 250)
 		for name, stream := range streams {

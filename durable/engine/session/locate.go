@@ -257,8 +257,7 @@ func (r *Reader) sessionRuns(ctx context.Context, s id.Session, key *token.Key) 
 	if b, ok := r.Brief(ctx, s, key); ok && r.EndsAt(ctx, manifest.SessionEvents(s), b.Head) {
 		return b.Runs, at, true
 	}
-	at.history = r.NewHistory(s)
-	at.history.windowed = true
+	at.history = r.NewHistory(s).Windowed()
 	v, err := at.history.ReadSaved(ctx)
 	if err != nil || v.Damaged() && len(at.history.Fold.Order) == 0 {
 		return nil, at, false

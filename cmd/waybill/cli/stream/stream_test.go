@@ -12,10 +12,13 @@ import (
 )
 
 type numbers struct {
-	Even  []int  `json:"even"`
-	Odd   []int  `json:"odd"`
-	Title string `json:"title"`
+	About canon.Value `json:"about,omitzero"`
+	Even  []int       `json:"even"`
+	Odd   []int       `json:"odd"`
+	Title string      `json:"title"`
 }
+
+var about = canon.OfMembers(canon.Member{Name: "even", Value: canon.OfList()}, canon.Member{Name: "odd", Value: canon.OfList()})
 
 // document streams the document of the numbers below n, and returns it and the number of writes.
 func document(t *testing.T, n int) (out string, writes int) {
@@ -35,8 +38,8 @@ func document(t *testing.T, n int) (out string, writes int) {
 			return nil
 		}}
 	}
-	// The title must not be taken for a list.
-	if err := s.Document("numbers", numbers{[]int{}, []int{}, `"even":[]`}, list("even", 0), list("odd", 1)); err != nil {
+	// Neither the title nor a member of another value must be taken for a list.
+	if err := s.Document("numbers", numbers{about, []int{}, []int{}, `"even":[]`}, list("even", 0), list("odd", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if unfinished {
@@ -48,7 +51,7 @@ func document(t *testing.T, n int) (out string, writes int) {
 // TestDocumentHasTheBytesOfOneInMemory: of any length; a short one is written at once, and a long one in parts.
 func TestDocumentHasTheBytesOfOneInMemory(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 50_000} {
-		want := numbers{[]int{}, []int{}, `"even":[]`}
+		want := numbers{about, []int{}, []int{}, `"even":[]`}
 		for i := range n {
 			if i%2 == 0 {
 				want.Even = append(want.Even, i)
@@ -75,7 +78,7 @@ func TestEncodedItemsAreCopied(t *testing.T) {
 	var out strings.Builder
 	unfinished := false
 	s := stream.New(func(b []byte) error { out.Write(b); return nil }, &unfinished)
-	err := s.Document("x", numbers{[]int{}, []int{}, ""},
+	err := s.Document("x", numbers{Even: []int{}, Odd: []int{}},
 		stream.List{Name: "even", Each: func(add func(any) error) error { return add(stream.Encoded(nil)) }},
 		stream.List{Name: "odd", Each: func(add func(any) error) error {
 			return errors.Join(add(stream.Encoded("1.0,3")), add(5))
