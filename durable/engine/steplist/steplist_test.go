@@ -85,7 +85,7 @@ func (h *history) step(rt *rapid.T, recent int) {
 		return of[max(0, len(of)-rapid.IntRange(1, max(recent, 1)).Draw(rt, "age"))]
 	}
 	tip := h.fold.Runs[h.run].Tip
-	switch rapid.IntRange(0, 11).Draw(rt, "what") {
+	switch rapid.IntRange(0, 14).Draw(rt, "what") {
 	case 0:
 		h.advance(some(h.nodes), event.StepNode)
 	case 1:
@@ -105,6 +105,8 @@ func (h *history) step(rt *rapid.T, recent int) {
 			Context: canon.OfMembers(canon.Member{Name: "late", Value: canon.OfInt(int64(len(h.events)))})})
 	case 6:
 		h.advance(tip, event.BlockedAttemptNode)
+	case 7: // of another program: without an edge
+		h.node(&tip, event.StepNode)
 	default:
 		h.advance(tip, event.StepNode)
 	}
@@ -128,14 +130,18 @@ func shown(r *runs.Run, n, next *runs.Node) string {
 // suffice.
 func (h *history) first(newest int) *steplist.Nodes {
 	fold, nodes := runs.NewFold(), &steplist.Nodes{}
-	for i, e := range h.events {
-		_ = fold.Visit(manifest.Segment{Events: h.events[i : i+1]}, manifest.Head{})
-		nodes.Add(fold.Runs[h.run], h.events[i:i+1])
+	for from, i := 0, 0; i < len(h.events); i++ {
+		if _, pending := h.events[i].Data.(event.ContextSet); pending && i+1 < len(h.events) {
+			continue // a delta precedes its node in one segment
+		}
+		segment := h.events[from : i+1]
+		from = i + 1
+		_ = fold.Visit(manifest.Segment{Events: segment}, manifest.Head{})
+		nodes.Add(fold.Runs[h.run], segment)
 		if fold.Missed() || nodes.Missed() {
 			return nil
 		}
-		// A delta precedes its node in one segment.
-		if _, pending := e.Data.(event.ContextSet); newest > 0 && !pending && i%7 == 0 {
+		if newest > 0 && i%7 == 0 {
 			if w, ok := fold.Window(newest); ok {
 				fold.Session = w
 				nodes.Forget(fold.Runs[h.run])
@@ -194,11 +200,11 @@ func TestRowsAreThoseOfTheWholeFold(t *testing.T) {
 			pass.Meet(r)
 			for stop, ok := pass.Ready(int64(to)); ok; stop, ok = pass.Ready(int64(to)) {
 				for at := stop.First; at < stop.End; at++ {
-					var next, wholeNext *runs.Node
-					if next = pass.Node(at + 1); next != nil {
+					var wholeNext *runs.Node
+					if at+1 < len(path) {
 						wholeNext = whole.Node(path[at+1])
 					}
-					got := shown(r, pass.Node(at), next)
+					got := shown(r, pass.Node(at), pass.Node(at+1))
 					if want := shown(whole, whole.Node(path[at]), wholeNext); got != want {
 						rt.Fatalf("node %d of the path is\n%s, want\n%s", at, got, want)
 					}
@@ -244,12 +250,26 @@ func checkRows(rt *rapid.T, plan *steplist.Plan, rows map[int]int, groups int) {
 	}
 }
 
+// TestRecordOfAHookAtANodeThatWasLeftOutIsMissed: the fold ignores it there, and the row of the node has it.
+func TestRecordOfAHookAtANodeThatWasLeftOutIsMissed(t *testing.T) {
+	h := newHistory()
+	for range 30 {
+		h.advance(h.fold.Runs[h.run].Tip, event.StepNode)
+	}
+	for _, at := range []id.Node{h.fold.Runs[h.run].Tip, h.nodes[3]} {
+		h.add(at, event.GuardNoted{Client: "c", Verdict: event.GuardLetGo})
+		if got := h.first(10) == nil; got != (at == h.nodes[3]) {
+			t.Errorf("at %s: missed %v", at, got)
+		}
+	}
+}
+
 // TestRefusedAttemptsOfOtherProgramsAreOneStep: nodes of kind blocked_attempt at the step before, also behind a node
-// without a step.
+// without a step; not at another step.
 func TestRefusedAttemptsOfOtherProgramsAreOneStep(t *testing.T) {
 	h := newHistory()
-	for _, kind := range []event.NodeKind{event.BlockedAttemptNode, event.BlockedAttemptNode, event.BlockedAttemptNode, event.StepNode} {
-		h.advance(h.fold.Runs[h.run].Tip, kind)
+	for range 4 {
+		h.advance(h.fold.Runs[h.run].Tip, event.BlockedAttemptNode)
 	}
 	p := h.first(0).Path(h.fold.Runs[h.run].Tip)
 	p.Step("a", "", 0, true)
