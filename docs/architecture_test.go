@@ -64,7 +64,7 @@ var layers = []layer{
 	{"engine", []string{"durable/engine/compact", "durable/engine/sealed", "durable/engine/origin"}},
 	{"engine", []string{"durable/engine/index"}},
 	{"engine", []string{"durable/engine/handed", "durable/engine/idempotency", "durable/engine/ledger", "durable/engine/session"}},
-	{"engine", []string{"durable/engine/startkey", "durable/engine/steplist", "durable/engine/warning"}},
+	{"engine", []string{"durable/engine/startkey", "durable/engine/steplist", "durable/engine/submitted", "durable/engine/warning"}},
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},
 	{"engine", []string{"durable/engine/candidates", "durable/engine/lines", "durable/engine/openruns", "durable/engine/views", "durable/engine/verify", "durable/engine/learning",
 		"durable/engine/trial", "durable/engine/wire"}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/submitted"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -95,9 +96,9 @@ type ApprovalRow struct {
 const resultTailBytesMax = 2 << 10
 
 // rowOf converts a recorded artifact. state is that of its node, current that of the fold.
-func (o *observer) rowOf(ctx context.Context, s id.Session, out output, n *runs.Node) ArtifactRow {
-	row := ArtifactRow{SHA256: out.payload.SHA256, ContentType: out.payload.ContentType,
-		ArtifactKind: out.payload.ArtifactKind, Bytes: out.payload.ByteLength, NodeID: out.Scope.NodeID,
+func (o *observer) rowOf(ctx context.Context, s id.Session, out submitted.Artifact, n *runs.Node) ArtifactRow {
+	row := ArtifactRow{SHA256: out.Payload.SHA256, ContentType: out.Payload.ContentType,
+		ArtifactKind: out.Payload.ArtifactKind, Bytes: out.Payload.ByteLength, NodeID: out.Scope.NodeID,
 		RunID: out.Scope.RunID, SessionID: s, EventIndex: out.Index, RecordedBy: out.Actor, AtMs: out.TimestampMs,
 		OutputID: outputIDOf(out.Event), State: o.artifactState(ctx, out)}
 	if n == nil {
@@ -120,18 +121,18 @@ func outputIDOf(e event.Event) string {
 }
 
 // artifactState reports what is known about the bytes without reading them.
-func (o *observer) artifactState(ctx context.Context, out output) ArtifactState {
-	if !out.inline.IsNull() || out.payload.SHA256.IsZero() {
+func (o *observer) artifactState(ctx context.Context, out submitted.Artifact) ArtifactState {
+	if !out.Inline.IsNull() || out.Payload.SHA256.IsZero() {
 		return ArtifactForeign
 	}
 	stones, ok := o.v.store.(ports.Tombstones)
 	if !ok {
 		return ArtifactStored
 	}
-	data, erased, err := stones.Tombstone(ctx, out.payload.SHA256)
+	data, erased, err := stones.Tombstone(ctx, out.Payload.SHA256)
 	if imported, _ := data.Get("imported"); err == nil && erased && imported.True() {
 		// It does not count where the bytes are stored nevertheless.
-		_, err := o.v.store.Object(ctx, manifest.Artifact, out.payload.SHA256)
+		_, err := o.v.store.Object(ctx, manifest.Artifact, out.Payload.SHA256)
 		erased = fault.Is(err, fault.ArtifactErased)
 	}
 	if erased || err != nil {
@@ -141,11 +142,11 @@ func (o *observer) artifactState(ctx context.Context, out output) ArtifactState 
 }
 
 // content returns an artifact as JSON, and why it cannot be shown otherwise.
-func (o *observer) content(ctx context.Context, out output) (canon.Value, error) {
-	if !out.inline.IsNull() {
-		return out.inline, nil
+func (o *observer) content(ctx context.Context, out submitted.Artifact) (canon.Value, error) {
+	if !out.Inline.IsNull() {
+		return out.Inline, nil
 	}
-	data, err := o.v.store.Object(ctx, manifest.Artifact, out.payload.SHA256)
+	data, err := o.v.store.Object(ctx, manifest.Artifact, out.Payload.SHA256)
 	if err != nil {
 		return canon.Value{}, err
 	}
@@ -158,12 +159,12 @@ func (o *observer) content(ctx context.Context, out output) (canon.Value, error)
 
 // ContentOf returns an artifact that is stored as JSON.
 func ContentOf(ctx context.Context, v *Views, row ArtifactRow) (canon.Value, error) {
-	return (&observer{v: v}).content(ctx, output{payload: event.OutputPayload{SHA256: row.SHA256}})
+	return (&observer{v: v}).content(ctx, submitted.Artifact{Payload: event.OutputPayload{SHA256: row.SHA256}})
 }
 
 // outcome fills the parts of a step's row that its artifacts hold. An artifact that cannot be read
 // stays in the list of artifacts, and nothing is shown of its content.
-func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow, outputs []output) {
+func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow, outputs []submitted.Artifact) {
 	for i, out := range outputs {
 		if d, ok := o.decisionOf(ctx, rows[i], out); ok {
 			row.Decisions = append(row.Decisions, d)
@@ -171,7 +172,7 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 		if !rows[i].Current {
 			continue
 		}
-		switch out.payload.ArtifactKind {
+		switch out.Payload.ArtifactKind {
 		case command.Kind:
 			if r, err := o.resultOf(ctx, out); err == nil {
 				brief := r.Brief(resultTailBytesMax)
@@ -191,7 +192,7 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 			}
 		case contract.AssessmentKind:
 			if v, err := o.content(ctx, out); err == nil {
-				row.Assessments = append(row.Assessments, assessmentOf(v, out.payload.SHA256))
+				row.Assessments = append(row.Assessments, assessmentOf(v, out.Payload.SHA256))
 			}
 		case runs.ApprovalKind:
 			approval := o.approvalOf(ctx, rows[i], out)
@@ -202,7 +203,7 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 
 // checks fills the checks of a step's row from its current artifacts. Without the workflow there is no
 // verdict, and none is shown.
-func (o *observer) checks(ctx context.Context, at session.FoundRun, row *StepRow, found []output) {
+func (o *observer) checks(ctx context.Context, at session.FoundRun, row *StepRow, found []submitted.Artifact) {
 	results := o.checksOf(ctx, found)
 	if len(results) == 0 {
 		return
@@ -214,9 +215,9 @@ func (o *observer) checks(ctx context.Context, at session.FoundRun, row *StepRow
 }
 
 // checksOf reads the results of checks among artifacts. One that cannot be read is left out.
-func (o *observer) checksOf(ctx context.Context, found []output) (results []check.Result) {
+func (o *observer) checksOf(ctx context.Context, found []submitted.Artifact) (results []check.Result) {
 	for _, out := range found {
-		if out.payload.ArtifactKind != check.Kind {
+		if out.Payload.ArtifactKind != check.Kind {
 			continue
 		}
 		if r, err := o.checkOf(ctx, out); err == nil {
@@ -227,7 +228,7 @@ func (o *observer) checksOf(ctx context.Context, found []output) (results []chec
 }
 
 // answered is an attempt whose blockers have what answers say of checks.
-func (o *observer) answered(ctx context.Context, p event.AdvanceRecorded, found []output, workflow canon.Digest) event.AdvanceRecorded {
+func (o *observer) answered(ctx context.Context, p event.AdvanceRecorded, found []submitted.Artifact, workflow canon.Digest) event.AdvanceRecorded {
 	if p.Outcome.Blockers == nil {
 		return p
 	}
@@ -237,7 +238,7 @@ func (o *observer) answered(ctx context.Context, p event.AdvanceRecorded, found 
 }
 
 // checkOf reads the result of a check.
-func (o *observer) checkOf(ctx context.Context, out output) (check.Result, error) {
+func (o *observer) checkOf(ctx context.Context, out submitted.Artifact) (check.Result, error) {
 	v, err := o.content(ctx, out)
 	if err != nil {
 		return check.Result{}, err
@@ -246,7 +247,7 @@ func (o *observer) checkOf(ctx context.Context, out output) (check.Result, error
 }
 
 // resultOf reads the result of a command.
-func (o *observer) resultOf(ctx context.Context, out output) (command.Result, error) {
+func (o *observer) resultOf(ctx context.Context, out submitted.Artifact) (command.Result, error) {
 	v, err := o.content(ctx, out)
 	if err != nil {
 		return command.Result{}, err
@@ -286,7 +287,7 @@ func (o *observer) isImported(ctx context.Context, row ArtifactRow) bool {
 }
 
 // approvalOf reads who approved, when and with which comment.
-func (o *observer) approvalOf(ctx context.Context, row ArtifactRow, out output) ApprovalRow {
+func (o *observer) approvalOf(ctx context.Context, row ArtifactRow, out submitted.Artifact) ApprovalRow {
 	a := ApprovalRow{StepID: row.StepID, StepInstanceKey: row.StepInstanceKey, SHA256: row.SHA256, AtMs: row.AtMs,
 		At: event.TimeText(row.AtMs), Current: row.Current}
 	v, err := o.content(ctx, out)

@@ -2,9 +2,7 @@ package views
 
 import (
 	"context"
-	"errors"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/submitted"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -19,7 +18,6 @@ import (
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 // ArtifactList is the document "artifacts": the recorded artifacts of a run, or of all runs of the
@@ -114,8 +112,10 @@ func (o *Views) artifactsOf(ctx context.Context, s id.Session, run id.Run, after
 	if err := ctx.Err(); err != nil {
 		return true, err
 	}
-	keep := func(out output) bool { return out.Index > after && (run.IsZero() || out.Scope.RunID == run) }
-	found, v, err := o.submissions(ctx, s, limits.ArtifactRowsMax, keep)
+	keep := func(out submitted.Artifact) bool {
+		return out.Index > after && (run.IsZero() || out.Scope.RunID == run)
+	}
+	found, v, err := submitted.Read(ctx, o.store, s, limits.ArtifactRowsMax, keep)
 	switch {
 	case err != nil:
 		p.Unreadable = append(p.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead,
@@ -125,83 +125,16 @@ func (o *Views) artifactsOf(ctx context.Context, s id.Session, run id.Run, after
 		p.Unreadable = append(p.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: LastFinding(v)})
 	}
 	obs := &observer{v: o}
-	for _, out := range found.outputs {
-		if !p.add(obs.rowOf(ctx, s, out, found.node(out))) {
+	for _, out := range found.Outputs {
+		if !p.add(obs.rowOf(ctx, s, out, found.Node(out))) {
 			return true, nil
 		}
 	}
-	if found.more { // the page is not full, and the session has more than are collected at once
-		last := found.outputs[len(found.outputs)-1]
+	if found.More { // the page is not full, and the session has more than are collected at once
+		last := found.Outputs[len(found.Outputs)-1]
 		return o.artifactsOf(ctx, s, run, last.Index, p)
 	}
 	return false, nil
-}
-
-// submissions are artifacts of one session with the nodes at which they were recorded.
-type submissions struct {
-	// fold is a window of the session, and left are the nodes of artifacts that are not in it any more.
-	fold     *runs.Fold
-	left     map[id.Node]*runs.Node
-	nodesMax int
-	outputs  []output
-	more     bool // outputs was cut
-	most     int
-	keep     func(output) bool
-}
-
-// node returns the node of an artifact, nil if the log does not create it.
-func (s *submissions) node(out output) *runs.Node {
-	if n := s.left[out.Scope.NodeID]; n != nil {
-		return n
-	}
-	if r := s.fold.Runs[out.Scope.RunID]; r != nil {
-		return r.Node(out.Scope.NodeID)
-	}
-	return nil
-}
-
-// Visit implements ports.Visitor. errMissedNode: a window of the fold does not suffice.
-func (s *submissions) Visit(seg manifest.Segment, head manifest.Head) error {
-	for _, e := range seg.Events {
-		out, ok := outputOf(e)
-		switch {
-		case !ok || !s.keep(out):
-		case len(s.outputs) == s.most:
-			s.more = true
-		default:
-			s.outputs = append(s.outputs, out)
-		}
-	}
-	_ = s.fold.Visit(seg, head) // always nil
-	if s.fold.Missed() {
-		return errMissedNode
-	}
-	before := s.fold.Session
-	if s.nodesMax = session.Reduce(s.fold, s.nodesMax); s.fold.Session == before {
-		return nil
-	}
-	for _, out := range s.outputs {
-		if r := before.Runs[out.Scope.RunID]; r != nil && s.node(out) == nil && r.Node(out.Scope.NodeID) != nil {
-			s.left[out.Scope.NodeID] = r.Node(out.Scope.NodeID)
-		}
-	}
-	return nil
-}
-
-// submissions reads the first artifacts of a session that keep selects, at most so many.
-func (o *Views) submissions(ctx context.Context, s id.Session, most int, keep func(output) bool) (*submissions,
-	manifest.Verdict, error) {
-	var out *submissions
-	read := func(nodesMax int) (manifest.Verdict, error) {
-		return o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, ports.Into(&out, func() *submissions {
-			return &submissions{fold: runs.NewFold(), left: map[id.Node]*runs.Node{}, nodesMax: nodesMax, most: most, keep: keep}
-		}))
-	}
-	v, err := read(session.FoldNodesMax)
-	if errors.Is(err, errMissedNode) {
-		v, err = read(math.MaxInt)
-	}
-	return out, v, err
 }
 
 // ArtifactDetails is the document "artifact": an artifact, where it is used, and its content.
@@ -267,14 +200,14 @@ func (o *Views) usesOf(ctx context.Context, digits string, out *ArtifactDetails)
 	if err != nil {
 		return err
 	}
-	keep := func(found output) bool {
-		return !found.payload.SHA256.IsZero() && strings.HasPrefix(digitsOf(found.payload.SHA256), digits)
+	keep := func(found submitted.Artifact) bool {
+		return !found.Payload.SHA256.IsZero() && strings.HasPrefix(digitsOf(found.Payload.SHA256), digits)
 	}
 	for _, s := range all {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		found, v, err := o.submissions(ctx, s, limits.ArtifactRowsMax, keep)
+		found, v, err := submitted.Read(ctx, o.store, s, limits.ArtifactRowsMax, keep)
 		if err != nil {
 			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead,
 				Message: fault.Of(err).Message})
@@ -285,8 +218,8 @@ func (o *Views) usesOf(ctx context.Context, digits string, out *ArtifactDetails)
 				Message: LastFinding(v)})
 		}
 		obs := &observer{v: o}
-		for _, use := range found.outputs {
-			if !out.SHA256.IsZero() && out.SHA256 != use.payload.SHA256 {
+		for _, use := range found.Outputs {
+			if !out.SHA256.IsZero() && out.SHA256 != use.Payload.SHA256 {
 				return fault.New(fault.ValidationError, "several artifacts have digests that begin with %s", digits).
 					Suggest("Give more digits; %s names them all.", fault.Command{"artifacts", "list"})
 			}
@@ -294,7 +227,7 @@ func (o *Views) usesOf(ctx context.Context, digits string, out *ArtifactDetails)
 				out.MoreUses++
 				continue
 			}
-			row := obs.rowOf(ctx, s, use, found.node(use))
+			row := obs.rowOf(ctx, s, use, found.Node(use))
 			if out.SHA256.IsZero() {
 				out.SHA256, out.ContentType, out.ArtifactKind, out.Bytes = row.SHA256, row.ContentType,
 					row.ArtifactKind, row.Bytes

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/consent"
+	"github.com/waybill/waybill/durable/engine/submitted"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -33,18 +34,18 @@ type DecisionRow struct {
 
 // decisionOf returns the decision that an artifact records; ok is false for any other artifact, and
 // for an approval that has its decision beside it.
-func (o *observer) decisionOf(ctx context.Context, row ArtifactRow, out output) (d DecisionRow, ok bool) {
+func (o *observer) decisionOf(ctx context.Context, row ArtifactRow, out submitted.Artifact) (d DecisionRow, ok bool) {
 	d = DecisionRow{StepID: row.StepID, StepInstanceKey: row.StepInstanceKey, AtMs: row.AtMs, At: event.TimeText(row.AtMs),
 		SHA256: row.SHA256}
 	switch {
-	case out.decision == nil && out.payload.ArtifactKind == runs.ApprovalKind:
+	case out.Decision == nil && out.Payload.ArtifactKind == runs.ApprovalKind:
 		a := o.approvalOf(ctx, row, out)
 		d.Decision, d.By, d.Reason, d.Imported, d.Unreadable = event.Approved, a.By, a.Comment, a.Imported, a.Unreadable
 		return d, true
-	case out.decision == nil || out.payload.ArtifactKind != event.DecisionKind:
+	case out.Decision == nil || out.Payload.ArtifactKind != event.DecisionKind:
 		return d, false
 	}
-	d.Decision, d.By, d.Reason, d.ShownDigest = out.decision.Decision, out.decision.By, out.decision.Reason, out.decision.ShownDigest
+	d.Decision, d.By, d.Reason, d.ShownDigest = out.Decision.Decision, out.Decision.By, out.Decision.Reason, out.Decision.ShownDigest
 	d.Imported = o.isImported(ctx, row)
 	if v, err := o.content(ctx, out); err == nil {
 		if g := consent.Parse(v); g.IsSigned() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/submitted"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -207,13 +208,13 @@ func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log record
 	for _, c := range set {
 		row.ContextSet = withMembers(row.ContextSet, c.Context)
 	}
-	var checked []output
+	var checked []submitted.Artifact
 	for _, n := range v.tried {
 		found := log.of(n.ID)
 		var rows []ArtifactRow
 		for i, out := range found.artifacts {
 			rows = append(rows, o.rowOf(ctx, at.Session, out, n))
-			if rows[i].Current && out.payload.ArtifactKind == check.Kind {
+			if rows[i].Current && out.Payload.ArtifactKind == check.Kind {
 				checked = append(checked, out)
 			}
 		}
@@ -275,7 +276,7 @@ func (r records) contextOf(v pathStep) (out []event.ContextSet) {
 func (o *observer) detail(ctx context.Context, row *StepRow, found *nodeRecords, rows []ArtifactRow, workflow canon.Digest) {
 	d := row.Details
 	for i, out := range found.artifacts {
-		switch out.payload.ArtifactKind {
+		switch out.Payload.ArtifactKind {
 		case runs.ApprovalKind:
 			d.Approvals = append(d.Approvals, o.approvalOf(ctx, rows[i], out))
 		case command.Kind:
@@ -330,7 +331,7 @@ func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log record
 		if d, ok := o.decisionOf(ctx, o.rowOf(ctx, at.Session, artifact, n), artifact); ok {
 			out.decisions = append(out.decisions, d)
 		}
-		switch artifact.payload.ArtifactKind {
+		switch artifact.Payload.ArtifactKind {
 		case advance.RecommendationKind:
 			out.recommendations = append(out.recommendations, o.recommendations(ctx, artifact, stepID)...)
 		case runs.ApprovalKind:
@@ -345,7 +346,7 @@ func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log record
 }
 
 // recommendations reads a wr.recommendation_warning.
-func (o *observer) recommendations(ctx context.Context, artifact output, stepID string) (rows []Recommendation) {
+func (o *observer) recommendations(ctx context.Context, artifact submitted.Artifact, stepID string) (rows []Recommendation) {
 	v, err := o.content(ctx, artifact)
 	if err != nil {
 		return nil // it stays in the list of artifacts
@@ -386,7 +387,7 @@ func (o *observer) tellTruncations(ctx context.Context, found *nodeRecords, n *r
 		}
 	}
 	for _, a := range found.artifacts {
-		if !isPrinted(a.payload.ArtifactKind) {
+		if !isPrinted(a.Payload.ArtifactKind) {
 			continue
 		}
 		r, err := o.printed(ctx, a, &LogEntry{})
@@ -395,7 +396,7 @@ func (o *observer) tellTruncations(ctx context.Context, found *nodeRecords, n *r
 		}
 		for _, s := range streamsOf(r) {
 			if s.OmittedBytes > 0 {
-				add(Truncation{What: string(s.Stream), Bytes: s.Bytes, SHA256: a.payload.SHA256})
+				add(Truncation{What: string(s.Stream), Bytes: s.Bytes, SHA256: a.Payload.SHA256})
 			}
 		}
 	}

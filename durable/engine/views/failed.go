@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/submitted"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
@@ -18,7 +19,7 @@ func (o *observer) commandFailed(ctx context.Context, r *runs.Run, tip *runs.Nod
 	}
 	for _, out := range slices.Backward(tip.Outputs) {
 		if out.Payload.ArtifactKind == command.Kind && tip.OfBranch(out) {
-			result, err := o.resultOf(ctx, output{payload: out.Payload})
+			result, err := o.resultOf(ctx, submitted.Artifact{Payload: out.Payload})
 			return err == nil && !result.OK()
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/submitted"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -124,13 +125,13 @@ func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
 	out := Logs{RunID: at.Run, SessionID: at.Session, Entries: []LogEntry{}}
 	var size paging.Size
 	for first := true; ; first = false {
-		found, _, err := o.submissions(ctx, at.Session, limits.ArtifactRowsMax, func(x output) bool {
-			return x.Index > after && x.Scope.RunID == at.Run && isPrinted(x.payload.ArtifactKind)
+		found, _, err := submitted.Read(ctx, o.store, at.Session, limits.ArtifactRowsMax, func(x submitted.Artifact) bool {
+			return x.Index > after && x.Scope.RunID == at.Run && isPrinted(x.Payload.ArtifactKind)
 		})
 		if err != nil {
 			return out, err
 		}
-		run, obs := found.fold.Runs[at.Run], &observer{v: o}
+		run, obs := found.Fold.Runs[at.Run], &observer{v: o}
 		if run == nil || run.Tip.IsZero() {
 			return Logs{}, at.NotRead()
 		}
@@ -140,8 +141,8 @@ func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
 				return out, err
 			}
 		}
-		for _, x := range found.outputs {
-			entry, ok := obs.entry(ctx, w, x, found.node(x), q)
+		for _, x := range found.Outputs {
+			entry, ok := obs.entry(ctx, w, x, found.Node(x), q)
 			switch {
 			case !ok:
 			case !size.Fits(entry) && len(out.Entries) > 0:
@@ -152,7 +153,7 @@ func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
 			}
 			after = x.Index
 		}
-		if !found.more {
+		if !found.More {
 			return out, nil
 		}
 	}
@@ -198,8 +199,8 @@ func (f *Follower) Logs(ctx context.Context, facts []Fact, q LogQuery) (out []Lo
 	}
 	w, _ := obs.workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
 	for _, fact := range facts {
-		x, ok := outputOf(fact.Event)
-		if !ok || !isPrinted(x.payload.ArtifactKind) {
+		x, ok := submitted.Of(fact.Event)
+		if !ok || !isPrinted(x.Payload.ArtifactKind) {
 			continue
 		}
 		if e, ok := obs.entry(ctx, w, x, run.Node(x.Scope.NodeID), q); ok {
@@ -217,9 +218,9 @@ func (f *Follower) HasStep(ctx context.Context, ref string) error {
 }
 
 // entry converts a recorded result; ok is false for one that the query does not select.
-func (o *observer) entry(ctx context.Context, w compile.View, x output, n *runs.Node, q LogQuery) (e LogEntry, ok bool) {
+func (o *observer) entry(ctx context.Context, w compile.View, x submitted.Artifact, n *runs.Node, q LogQuery) (e LogEntry, ok bool) {
 	e = LogEntry{RunID: x.Scope.RunID, NodeID: x.Scope.NodeID, EventIndex: x.Index, AtMs: x.TimestampMs,
-		SHA256: x.payload.SHA256, LogStream: LogStream{Stream: q.Stream}}
+		SHA256: x.Payload.SHA256, LogStream: LogStream{Stream: q.Stream}}
 	named := q.Step == ""
 	if n != nil {
 		if p := o.pendingAt(ctx, n); p != nil {
@@ -244,8 +245,8 @@ func (o *observer) entry(ctx context.Context, w compile.View, x output, n *runs.
 }
 
 // printed reads the result of a command, or that of a check as one, and which check it is.
-func (o *observer) printed(ctx context.Context, x output, e *LogEntry) (command.Result, error) {
-	if x.payload.ArtifactKind == command.Kind {
+func (o *observer) printed(ctx context.Context, x submitted.Artifact, e *LogEntry) (command.Result, error) {
+	if x.Payload.ArtifactKind == command.Kind {
 		return o.resultOf(ctx, x)
 	}
 	r, err := o.checkOf(ctx, x)

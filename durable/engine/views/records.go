@@ -1,37 +1,10 @@
 package views
 
 import (
-	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/submitted"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 )
-
-// output is one recorded artifact of a run, superseded or not.
-type output struct {
-	event.Event
-	payload event.OutputPayload
-	// decision is what a person decided, nil for any other artifact.
-	decision *event.StepDecision
-	// inline is the artifact where another program stored it in its event, null otherwise.
-	inline canon.Value
-}
-
-// outputOf returns the artifact that an event records, in the form of any program; ok is false for
-// other events, and for those that no fold interprets.
-func outputOf(e event.Event) (out output, ok bool) {
-	if e.Ignorable {
-		return out, false
-	}
-	data := e.Data
-	var inline canon.Value
-	if g, foreign := event.Domain.ViewForeign(e); foreign {
-		data = g.Known
-		payload, _ := g.Data.Get("payload")
-		inline, _ = payload.Get("content")
-	}
-	p, ok := data.(event.NodeOutputAppended)
-	return output{e, p.Payload, p.Decision, inline}, ok && p.OutputChannel == event.Artifact
-}
 
 // sessionRecords are the facts of a session that its fold does not keep.
 type sessionRecords struct {
@@ -74,7 +47,7 @@ type nodeRecords struct {
 	arrived      []event.ContextSet
 	context      []event.ContextSet
 	created      bool
-	artifacts    []output
+	artifacts    []submitted.Artifact
 	attempts     []event.Event // of advance_recorded
 	gaps         []event.Event // of gap_recorded: opened and resolved
 	capabilities []event.CapabilityObserved
@@ -101,7 +74,7 @@ func (r records) of(n id.Node) *nodeRecords {
 
 // add stores one event where the views look for it.
 func (r records) add(e event.Event) {
-	if out, ok := outputOf(e); ok {
+	if out, ok := submitted.Of(e); ok {
 		at := r.at(e.Scope.NodeID)
 		at.artifacts = append(at.artifacts, out)
 		return
