@@ -85,7 +85,7 @@ func memories(bin, at string) error {
 	fmt.Printf("\nmemory: %d events in %d segments, %d objects\n", s.Head.Next, s.Segments, s.Objects)
 	bundle := at + ".wbundle"
 	for _, args := range [][]string{{"verify"}, {"export", s.Session.String(), "-o", bundle}, {"bundle", "verify", bundle},
-		{"runs", "list"}, {"runs", "show"}, {"du"}, {"gc"}, {"doctor"}, {"runs", "events"}, {"runs", "events", "--json"},
+		{"runs", "list"}, {"runs", "show"}, {"runs", "show", "--json"}, {"artifacts", "list", "@last"}, {"runs", "logs"}, {"inbox"}, {"du"}, {"gc"}, {"doctor"}, {"runs", "events"}, {"runs", "events", "--json"},
 		{"runs", "timeline"}, {"runs", "timeline", "--json"}, {"runs", "graph"}, {"runs", "graph", "--json"}} {
 		rss, err := memoryOf(bin, append([]string{"--store", at}, args...)...)
 		if err != nil {

@@ -50,7 +50,7 @@ func (f *search) fold(ctx context.Context, s id.Session) (*runs.Fold, *runs.Note
 	error) {
 	notes := runs.NewNotesFold(f.m.Words)
 	if !f.m.HasWords() {
-		h := f.o.answers.NewHistory(s).Windowed()
+		h := f.o.answers.NewHistory(s)
 		v, err := h.ReadSaved(ctx)
 		return h.Fold, notes, v, err
 	}

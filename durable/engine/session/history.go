@@ -31,13 +31,6 @@ func (r *Reader) NewHistory(s id.Session) *History {
 	return &History{Session: s, Log: manifest.SessionEvents(s), Fold: runs.NewFold(), r: r}
 }
 
-// Windowed makes the readings of a history keep about FoldNodesMax nodes of each run at most, and returns it: for callers
-// that need the newest nodes only.
-func (h *History) Windowed() *History {
-	h.windowed = true
-	return h
-}
-
 // TakeHistory returns a history with the cached fold of a session, which it
 // removes from the cache, or with an empty one. Two concurrent calls therefore
 // never fold into one state; the second one starts from an empty fold. The

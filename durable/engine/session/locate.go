@@ -257,7 +257,8 @@ func (r *Reader) sessionRuns(ctx context.Context, s id.Session, key *token.Key) 
 	if b, ok := r.Brief(ctx, s, key); ok && r.EndsAt(ctx, manifest.SessionEvents(s), b.Head) {
 		return b.Runs, at, true
 	}
-	at.history = r.NewHistory(s).Windowed()
+	at.history = r.NewHistory(s)
+	at.history.windowed = true
 	v, err := at.history.ReadSaved(ctx)
 	if err != nil || v.Damaged() && len(at.history.Fold.Order) == 0 {
 		return nil, at, false

@@ -102,6 +102,10 @@ func (s *RunReading) first(ctx context.Context, nodesMax int) (*steplist.Nodes, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if h.Fold.Partial() {
+		session.Reduce(h.Fold, runs.WindowNodes)
+	}
+	h.Fold = &runs.Fold{Session: h.Fold.Session, Head: h.Fold.Head} // without the events of the last segment
 	claimed, _ := s.v.r.Brief(ctx, s.found.Session, s.v.r.HeadKey(ctx))
 	s.at = session.FoundRun{History: h, Run: h.Fold.Runs[s.found.Run], Verdict: session.LostTail(h.Log, v, claimed.Head)}
 	if s.at.Run == nil || s.at.Run.Tip.IsZero() {
