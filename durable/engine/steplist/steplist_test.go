@@ -222,7 +222,7 @@ func TestRowsAreThoseOfTheWholeFold(t *testing.T) {
 		}
 		checkRows(rt, plan, rows, groups)
 		if inOrder != plan.InOrder() {
-			rt.Fatalf("rows are shown in order: %v, said was %v", inOrder, plan.InOrder())
+			rt.Fatalf("rows are shown in order: %v, the plan reports %v", inOrder, plan.InOrder())
 		}
 	})
 	t.Logf("%d plans, %d by a window, %d nodes released", plans, windows, released)
