@@ -61,6 +61,7 @@ func newWatch(a *cli.App) *cobra.Command {
 			// A signal ends the watch with exit status 0; see below.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
+			defer cli.LimitHeap()()
 			err := a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
 				return runWatch(ctx, a, o, cli.RunArg(args), w)
 			})
