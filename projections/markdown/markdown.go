@@ -3,7 +3,7 @@
 // links and addresses of other schemes than http, https and mailto, stays visible text. An image is a link to it.
 //
 // Its time and its output are proportional to the length of the text, for any text: containers and emphasis are
-// nested up to a depth, and a search that found nothing is not repeated (docs/decisions/0075-own-pages-and-markdown.md).
+// nested up to a depth, and a search that found nothing is not repeated (docs/decisions/0074-own-pages-and-markdown.md).
 package markdown
 
 import (

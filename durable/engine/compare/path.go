@@ -12,7 +12,6 @@ import (
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/wait"
-	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/projections/diff"
 	"github.com/waybill/waybill/projections/runs"
 )
