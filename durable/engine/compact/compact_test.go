@@ -2,6 +2,7 @@ package compact_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine/compact"
@@ -34,5 +35,25 @@ func TestWordsNumberEachTextOnce(t *testing.T) {
 	}
 	if a, b := w.Of("own", true), w.Of("own", true); a == b || w.Text(a) != "own" || w.Text(b) != "own" {
 		t.Errorf("texts of one record have the numbers %d and %d", a, b)
+	}
+}
+
+// TestTreeHasTheChildrenInOrder: also of a parent behind them, and a record whose parent is none is left out.
+func TestTreeHasTheChildrenInOrder(t *testing.T) {
+	parents := []int{-1, 0, 0, 5, 2, -1, -2, 0}
+	tree := compact.NewTree(len(parents), func(i int) int { return parents[i] })
+	if !slices.Equal(tree.Roots, []int{0, 5}) {
+		t.Errorf("roots %v", tree.Roots)
+	}
+	for i := range parents {
+		var want []int
+		for c, p := range parents {
+			if p == i {
+				want = append(want, c)
+			}
+		}
+		if got := slices.Collect(tree.Children(i)); !slices.Equal(got, want) {
+			t.Errorf("children of %d: %v, want %v", i, got, want)
+		}
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"math"
-	"slices"
 
 	"github.com/waybill/waybill/durable/engine/compact"
 	"github.com/waybill/waybill/durable/engine/session"
@@ -335,42 +333,20 @@ func (g *GraphReading) nodeAt(place int32) id.Node {
 
 // Tree is the nodes of a GraphReading by their parents. A node is its index in the order of creation.
 type Tree struct {
-	Roots []int // nodes without a parent
-	// first is the first child of each node and next the sibling behind it, noPlace for none.
-	first, next []int32
-	branch      []bool
+	compact.Tree
+	branch []bool
 }
 
 // Tree returns the nodes by their parents. A node whose parent is not of the run is in no list of children.
 func (g *GraphReading) Tree() *Tree {
 	n := g.nodes.Len()
-	t := &Tree{first: make([]int32, n), next: make([]int32, n), branch: make([]bool, n)}
-	for i := range n {
-		t.first[i], t.next[i] = noPlace, noPlace
-	}
-	for i := n - 1; i >= 0; i-- { // backwards, so that the children are in order
-		switch parent := g.nodes.At(i).parent; {
-		case parent == noPlace:
-			t.Roots = append(t.Roots, i)
-		case parent >= 0:
-			t.next[i], t.first[parent] = t.first[parent], int32(i)
-		}
-	}
-	slices.Reverse(t.Roots)
+	t := &Tree{compact.NewTree(n, func(i int) int { return int(g.nodes.At(i).parent) }), make([]bool, n)}
 	for i := range g.edges.Len() {
 		if e := g.edges.At(i); e.to >= 0 {
 			t.branch[e.to] = g.cause.Text(e.cause) == event.NonTipAdvance
 		}
 	}
 	return t
-}
-
-// Children yields the children of a node in the order of their creation.
-func (t *Tree) Children(node int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := t.first[node]; i >= 0 && yield(int(i)); i = t.next[i] {
-		}
-	}
 }
 
 // IsBranch reports a node to which a continuation from an earlier node leads.
@@ -389,12 +365,4 @@ func (g *GraphReading) Edges(each func(GraphEdge) error) error {
 		}
 	}
 	return nil
-}
-
-// Whole returns the document with all rows.
-func (g *GraphReading) Whole() Graph {
-	out := g.head
-	_ = g.Nodes(func(n GraphNode) error { out.Nodes = append(out.Nodes, n); return nil })
-	_ = g.Edges(func(e GraphEdge) error { out.Edges = append(out.Edges, e); return nil })
-	return out
 }

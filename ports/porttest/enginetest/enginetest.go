@@ -145,5 +145,8 @@ func (e *Engine) Graph(ctx context.Context, ref string) (views.Graph, error) {
 	if err != nil {
 		return views.Graph{}, err
 	}
-	return g.Whole(), nil
+	out := g.Head()
+	_ = g.Nodes(func(n views.GraphNode) error { out.Nodes = append(out.Nodes, n); return nil })
+	_ = g.Edges(func(e views.GraphEdge) error { out.Edges = append(out.Edges, e); return nil })
+	return out, nil
 }
