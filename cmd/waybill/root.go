@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/guard"
 	"github.com/waybill/waybill/cmd/waybill/learning"
 	"github.com/waybill/waybill/cmd/waybill/mcp"
+	"github.com/waybill/waybill/cmd/waybill/report"
 	"github.com/waybill/waybill/cmd/waybill/runs"
 	"github.com/waybill/waybill/cmd/waybill/schema"
 	"github.com/waybill/waybill/cmd/waybill/serve"
@@ -71,7 +72,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
 		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), work.NewInbox(a), console.New(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
-		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a), work.NewResume(a),
+		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a, report.New(a)), work.NewResume(a),
 		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),
 		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/current"
 	"github.com/waybill/waybill/cmd/waybill/cli/diagnosis"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
@@ -95,6 +96,7 @@ func (s *site) run(ctx context.Context, ref string) (*markup.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Run = current.Run(ctx, s.app, s.store, r.Run)
 	return s.pages.Run(r), nil
 }
 

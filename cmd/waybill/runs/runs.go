@@ -17,10 +17,10 @@ const long = `A run is one execution of one workflow. RUN is its id, a prefix of
 ('k3j2a7', if no other run has that prefix), or @last, the run with the latest event.
 Only cancel changes a run.`
 
-// New returns the command "runs" with its subcommands. RUN is optional and defaults to the
-// latest run, except for cancel.
-func New(a *cli.App) *cobra.Command {
+// New returns the command "runs" with its subcommands, of which the report is another package's. RUN is optional and
+// defaults to the latest run, except for cancel.
+func New(a *cli.App, report *cobra.Command) *cobra.Command {
 	return cli.NewGroup("runs", cli.GroupInspect, "List, show and cancel runs", long,
 		newList(a), newShow(a), newTimeline(a), newEvents(a),
-		newGraph(a), newReport(a), newDiff(a), newLogs(a), newSearch(a), newWatch(a), newCancel(a), newReclaim(a))
+		newGraph(a), report, newDiff(a), newLogs(a), newSearch(a), newWatch(a), newCancel(a), newReclaim(a))
 }

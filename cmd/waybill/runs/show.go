@@ -165,20 +165,6 @@ func showDrift(p *page.Page, r views.RunDetails) {
 	}
 }
 
-// withDrift adds the warning that the file of the run's workflow is another version now, unless the run is
-// over.
-func withDrift(ctx context.Context, a *cli.App, r views.RunDetails) views.RunDetails {
-	switch r.Status {
-	case runs.CompleteStatus, runs.CompleteWithGaps, runs.Cancelled, runs.Failed:
-		return r
-	}
-	if w := cli.Drift(ctx, a, cli.Pinned{Run: r.RunID, WorkflowID: r.Workflow.WorkflowID, Hash: r.Workflow.WorkflowHash,
-		SourceKind: r.SourceKind, SourceRef: r.SourceRef}); w != nil {
-		r.Warnings = append(r.Warnings, views.StepWarningOf(*w, ""))
-	}
-	return r
-}
-
 // forkCommand returns the command that continues a run of another program in another store, "" for one
 // that cannot be forked.
 func forkCommand(a *cli.App, r views.RunDetails) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/current"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/cmd/waybill/cli/stream"
@@ -37,7 +38,7 @@ func printRun(ctx context.Context, a *cli.App, o *cli.Store, ref string, head bo
 		return err
 	}
 	run.Steps = l.run.Steps
-	l.run = withSettings(ctx, a, o, withDrift(ctx, a, run))
+	l.run = current.Run(ctx, a, o, run)
 	if a.Flags.JSON {
 		l.run.Steps = []views.StepRow{}
 		steps := func(add func(any) error) error {

@@ -1,32 +1,12 @@
 package runs
 
 import (
-	"context"
 	"strings"
 
-	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/views"
-	"github.com/waybill/waybill/durable/fault"
 )
-
-// withSettings adds under which settings the run was started, and which are others now. What cannot be read is
-// left out: the run is shown all the same.
-func withSettings(ctx context.Context, a *cli.App, o *cli.Store, r views.RunDetails) views.RunDetails {
-	if r.SessionID.IsZero() {
-		return r // it was not found
-	}
-	then, err := settings.AppliedAt(ctx, o.Settings, r.SessionID, r.StartedAtMs)
-	if err != nil {
-		log := a.Log()
-		log.Debug().Str("code", string(fault.CodeOf(err))).Msg("the settings at the start of the run cannot be read")
-		return r
-	}
-	r.AppliedConfigHash, r.SettingsChanged, r.SettingsUnknown = then.Hash, then.Changed, then.Unknown
-	return r
-}
 
 // showSettings prints one line about the settings that are others than at the start of the run.
 func showSettings(p *page.Page, r views.RunDetails) {

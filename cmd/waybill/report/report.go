@@ -1,4 +1,8 @@
-package runs
+// Package report implements the command 'waybill runs report', which writes all that is recorded of a run as one file, and
+// the reports of many runs with a page that lists them.
+//
+// Package pages makes the pages. Start reading at New.
+package report
 
 import (
 	"cmp"
@@ -9,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/current"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
@@ -63,8 +68,8 @@ type reportInput struct {
 	selection       lists.Selection
 }
 
-// newReport returns "runs report". It changes nothing in the store.
-func newReport(a *cli.App) *cobra.Command {
+// New returns the command "runs report". It changes nothing in the store.
+func New(a *cli.App) *cobra.Command {
 	in := reportInput{}
 	return cli.WithOptions(&cobra.Command{
 		Use:   "report [RUN]",
@@ -128,7 +133,7 @@ func readReport(ctx context.Context, a *cli.App, o *cli.Store, ref string) (repo
 		return r, fault.New(fault.Interrupted, "interrupted; no report was written").Suggest("Repeat the call.")
 	}
 	if err == nil {
-		r.Run = withSettings(ctx, a, o, withDrift(ctx, a, r.Run))
+		r.Run = current.Run(ctx, a, o, r.Run)
 	}
 	return r, err
 }
