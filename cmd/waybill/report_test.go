@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/report"
 	engineviews "github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/ports/porttest/pagetest"
@@ -210,5 +211,41 @@ func (v *viewed) markdownIsInert() {
 	}
 	if blocks < 5 || fence != "" {
 		v.Errorf("Markdown: %d blocks, the last one begins with %q", blocks, fence)
+	}
+}
+
+// TestReportHasThePromptsThatWereShown: the prompt of a step that is done is the one of the answer with which it became
+// pending, also where a value that it has was changed later; that of the pending step is the present one.
+func TestReportHasThePromptsThatWereShown(t *testing.T) {
+	v := &viewed{T: t, dir: t.TempDir(), clock: viewedAt}
+	t.Chdir(v.dir)
+	if err := os.WriteFile("flow.yaml", []byte(`{"id":"test.prompts","name":"P","description":"d","version":"1.0.0","steps":[
+		{"id":"a","title":"A {{x}}","prompt":"Value {{x}}.","notesRequired":true},{"id":"b","title":"B","prompt":"Then {{x}}.","notesRequired":true}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	type answer struct {
+		Data struct {
+			Pending struct{ Prompt string }
+		}
+	}
+	var first, second, now answer
+	decodeJSON(t, v.view(0, false, "start", "flow.yaml", "--set", "x=one", "--json"), &first)
+	v.record("continue", "--run", "@last", "--set", "x=two", "--done") // refused
+	decodeJSON(t, v.view(0, false, "continue", "--run", "@last", "--set", "x=three", "--notes", "done", "--json"), &second)
+	v.record("continue", "--run", "@last", "--set", "x=four", "--done")
+	decodeJSON(t, v.view(0, false, "continue", "--run", "@last", "--json"), &now)
+	var doc struct{ Data report.Report }
+	decodeJSON(t, v.view(0, false, "runs", "report", "--format", "json", "-o", "-"), &doc)
+	if len(doc.Data.Steps) != 2 || !strings.Contains(first.Data.Pending.Prompt, "Value one.") || now == second {
+		t.Fatalf("%d steps, first %q, now %q", len(doc.Data.Steps), first.Data.Pending.Prompt, now.Data.Pending.Prompt)
+	}
+	for i, want := range []answer{first, now} {
+		got := doc.Data.Steps[i].Prompt
+		if got.Text != want.Data.Pending.Prompt || got.Bytes != int64(len(got.Text)) || got.SHA256 != canon.Sum([]byte(got.Text)) {
+			t.Errorf("step %d: %q, want %q", i, got.Text, want.Data.Pending.Prompt)
+		}
+	}
+	if tried := doc.Data.Steps[0].Tried; len(tried) != 2 || len(tried[0].Blockers) == 0 || tried[1].Outcome != "advanced" {
+		t.Errorf("attempts %+v", tried)
 	}
 }
