@@ -86,7 +86,7 @@ func controlSteps(r report.Report) Section {
 	if t.rows == nil {
 		return Section{"controls", "Steps", paragraph(markup.Text("No step was performed."))}
 	}
-	return Section{"controls", "Steps", markup.Group{t.node(), claimNote(),
+	return Section{"controls", "Steps", markup.Group{otherBranches(r.Run), t.node(), claimNote(),
 		paragraph(markup.Cls("dim"), markup.Text("An account is recorded where the workflow forbids that the performer approves."))}.Node()}
 }
 

@@ -137,6 +137,9 @@ func (m mdWriter) summary(r report.Report) {
 
 func (m mdWriter) steps(r report.Report) {
 	m.heading(2, "Steps")
+	if n := len(r.Run.Tips); n > 1 {
+		m.line("The run has " + count(n, "tip") + ". These are the steps of the path to the preferred one; the timeline has the other branches.")
+	}
 	next := 0
 	for i, s := range r.Run.Steps {
 		word, _, _ := stepTone(r.Run, s)

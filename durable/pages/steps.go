@@ -27,6 +27,7 @@ type StepsOf struct {
 // Section returns the steps of a run in their order.
 func (s StepsOf) Section() Section {
 	return Section{"steps", "Steps", markup.Lazy(func(emit func(*markup.Node)) {
+		emit(otherBranches(s.Run))
 		next := 0
 		for i, row := range s.Run.Steps {
 			if s.Left != nil && i == len(s.Run.Steps)/4 {
@@ -40,6 +41,15 @@ func (s StepsOf) Section() Section {
 			emit(step(s.Run, i, row, shown))
 		}
 	})}
+}
+
+// otherBranches says of which part of a run with several tips the steps are.
+func otherBranches(r views.RunDetails) *markup.Node {
+	if len(r.Tips) < 2 {
+		return markup.Nothing()
+	}
+	return note(info, markup.Text("The run has "+count(len(r.Tips), "tip")+". Steps, decisions and artifacts are those of the path to the "+
+		"preferred one; the graph and the timeline have the other branches."))
 }
 
 // leftOut says what a page does not show.
