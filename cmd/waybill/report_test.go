@@ -68,6 +68,7 @@ func (f facts) reported(run string, c *shownConsole) {
 func (f facts) paged(run string, r report.Report, text string) {
 	f.Helper()
 	page := pagetest.Read(f.T, []byte(text))
+	page.Structure(f.T)
 	have := map[string]string{}
 	page.All("data-fact", func(name string, e pagetest.Element) { have[name] = e.Text() })
 	steps, nodes, moments, segments := []string{}, []string{}, []string{}, []string{}
@@ -158,6 +159,7 @@ func TestReportIsInert(t *testing.T) {
 	for _, args := range [][]string{{}, {"--controls"}} {
 		out := v.view(0, false, append([]string{"runs", "report", "@last", "-o", "-"}, args...)...)
 		page := pagetest.Read(t, []byte(out))
+		page.Structure(t)
 		text := page.Text()
 		for _, want := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "U+202E", "U+2066", "]]>", "G <script>", `<b>"me`} {
 			if !strings.Contains(text, want) {
