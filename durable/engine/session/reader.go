@@ -47,6 +47,7 @@ type Reader struct {
 	compiled map[canon.Digest]compile.Compiled
 	pinned   int // bytes of compiled
 	states   map[canon.Digest]snapshot.State
+	keys     int // completed steps of states
 	views    map[canon.Digest]snapshot.View
 	folds    map[id.Session]*runs.Fold
 	// durable is keyed by the owner of a log.
@@ -151,12 +152,17 @@ func (r *Reader) State(ctx context.Context, n *runs.Node) (snapshot.State, error
 	return s, nil
 }
 
+// stateKeysMax bounds the completed steps of the snapshots that are kept, in about 50 bytes each: of a run of thousands
+// of steps each snapshot has all that were completed.
+const stateKeysMax = 32 << 10
+
 // CacheState keeps a decoded snapshot. A full cache is emptied.
 func (r *Reader) CacheState(ref canon.Digest, s snapshot.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.states) >= statesMax {
+	if r.keys += len(s.CompletedKeys()); len(r.states) >= statesMax || r.keys > stateKeysMax {
 		clear(r.states)
+		r.keys = len(s.CompletedKeys())
 	}
 	r.states[ref] = s
 }
