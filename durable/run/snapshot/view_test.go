@@ -27,6 +27,11 @@ func TestDecodeForeign(t *testing.T) {
 	if !slices.Equal(v.Blockers(), want) {
 		t.Errorf("lacks %+v", v.Blockers())
 	}
+	// A brief is the same without the keys of the completed steps, and shares no memory with it.
+	if b := v.Brief(); b.PendingStep().Key() != "pot@1::taste" || b.PendingStep() == v.PendingStep() || b.CompletedKeys() != nil ||
+		!b.IsBlocked() || !slices.Equal(b.Blockers(), want) {
+		t.Errorf("brief %+v", b)
+	}
 	for name, change := range map[string][2]string{
 		"of another version": {`"v":1},"kind"`, `"v":2},"kind"`},
 		"of another kind":    {`"execution_snapshot"`, `"portrait"`},
