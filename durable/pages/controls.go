@@ -14,7 +14,8 @@ import (
 // shown, what was checked and decided, whether duties were separate, and how to verify each of it.
 func Controls(r report.Report) *markup.Node {
 	return Shell{Title: r.Run.Title, Kicker: "Waybill control report", Lead: Lead(r.Run), End: end(r),
-		Sections: []Section{Summary(r.Run), duties(r), controlSteps(r), Decisions(r.Run), shownDigests(r), Artifacts(r.Run), Gaps(r.Run),
+		Sections: []Section{Summary(r.Run), duties(r), controlSteps(r), Decisions(r.Run), shownDigests(r), Artifacts(r.Run),
+			Gaps(r.Run),
 			Integrity(r), howToVerify(r)}}.Node()
 }
 
@@ -67,7 +68,8 @@ func duties(r report.Report) Section {
 
 // controlSteps is a table of the steps that were performed, with who did what.
 func controlSteps(r report.Report) Section {
-	t := table{caption: "Steps in their order", columns: []string{"Step", "Performed by", "When", "Checks", "Decided by", "Separation of duties"}}
+	t := table{caption: "Steps in their order", columns: []string{"Step", "Performed by", "When", "Checks", "Decided by",
+		"Separation of duties"}}
 	for i, c := range r.Controls {
 		w := separationWords[c.Separation]
 		last := "–"
@@ -87,7 +89,8 @@ func controlSteps(r report.Report) Section {
 		return Section{"controls", "Steps", paragraph(markup.Text("No step was performed."))}
 	}
 	return Section{"controls", "Steps", markup.Group{otherBranches(r.Run), t.node(), claimNote(),
-		paragraph(markup.Cls("dim"), markup.Text("An account is recorded where the workflow forbids that the performer approves."))}.Node()}
+		paragraph(markup.Cls("dim"), markup.Text(
+			"An account is recorded where the workflow forbids that the performer approves."))}.Node()}
 }
 
 // performers names who handed in the outputs of a step.
@@ -142,7 +145,8 @@ func shownDigests(r report.Report) Section {
 		}
 		for _, d := range c.Deciders {
 			if d.Decision == event.Approved || !d.ShownDigest.IsZero() {
-				t.row(nil, cell{markup.Text(sentence(c.Title))}, cell{markup.Text("shown to " + decision.Name(d.By))}, cell{digest(d.ShownDigest)})
+				t.row(nil, cell{markup.Text(sentence(c.Title))}, cell{markup.Text("shown to " + decision.Name(d.By))},
+					cell{digest(d.ShownDigest)})
 			}
 		}
 	}
@@ -160,7 +164,8 @@ func howToVerify(r report.Report) Section {
 		what string
 		line []string
 	}{
-		{"Nothing of the log was changed or cut since this page was made", []string{"verify", run, "--expect-head", r.Run.Head.Digest.String()}},
+		{"Nothing of the log was changed or cut since this page was made", []string{"verify", run, "--expect-head",
+			r.Run.Head.Digest.String()}},
 		{"Every decision of the engine follows from the recorded inputs", []string{"replay", run}},
 		{"Decisions are signed by keys that you trust", []string{"verify", run, "--signers", "FILE"}},
 		{"Changes of settings, trust and proposals", []string{"audit", "verify"}},

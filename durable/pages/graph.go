@@ -39,8 +39,8 @@ const (
 	rowsMax = 600
 )
 
-// layout orders the nodes as 'runs graph' draws them: the last child that is no checkpoint goes straight down, the other
-// ones are drawn before it, each in a lane further to the right.
+// layout orders the nodes as 'runs graph' draws them: the last child that is no checkpoint goes straight down, the
+// other ones are drawn before it, each in a lane further to the right.
 type layout struct {
 	children map[id.Node][]views.GraphNode
 	causes   map[id.Node]event.CauseKind
@@ -104,7 +104,8 @@ func shortened(rows []drawn) []drawn {
 	place := make([]int, len(rows)) // of each row in out
 	for i := 0; i < len(rows); {
 		end := i
-		for end < len(rows) && isPlain(rows, end) && (end == i || rows[end].parent == end-1 && rows[end].lane == rows[i].lane) {
+		for end < len(rows) && isPlain(rows, end) && (end == i || rows[end].parent == end-1 &&
+			rows[end].lane == rows[i].lane) {
 			end++
 		}
 		if end-i <= chainMax {
@@ -152,9 +153,11 @@ func Graph(g views.Graph, left *report.LeftOut) Section {
 	}
 	if more := len(rows) - rowsMax; more > 0 {
 		rows = rows[:rowsMax]
-		out = append(out, note(info, markup.Text(count(more, "row")+" of the drawing left out. All of it: "), typed("runs", "graph", g.RunID.String())))
+		out = append(out, note(info, markup.Text(count(more, "row")+" of the drawing left out. All of it: "), typed("runs",
+			"graph", g.RunID.String())))
 	}
-	out = append(out, markup.E(markup.Div, markup.Cls("scroll"), markup.Num(markup.TabIndex, 0), markup.Set(markup.Role, "group"),
+	out = append(out, markup.E(markup.Div, markup.Cls("scroll"), markup.Num(markup.TabIndex, 0), markup.Set(markup.Role,
+		"group"),
 		markup.Set(markup.AriaLabel, "Drawing of the run"), drawing(g, rows)), graphTable(g, rows))
 	return Section{"graph", "Graph", out.Node()}
 }
@@ -167,10 +170,13 @@ func drawing(g views.Graph, rows []drawn) *markup.Node {
 	}
 	width, height := (lanes+1)*laneWidth+labelWidth, len(rows)*rowHeight+8
 	title, desc := "g-title", "g-desc"
-	items := []*markup.Node{markup.Cls("graph"), markup.Set(markup.Role, "img"), markup.Set(markup.AriaLabelledBy, title+" "+desc),
-		markup.Num(markup.Width, width), markup.Num(markup.Height, height), markup.Set(markup.ViewBox, fmt.Sprintf("0 0 %d %d", width, height)),
+	items := []*markup.Node{markup.Cls("graph"), markup.Set(markup.Role, "img"), markup.Set(markup.AriaLabelledBy, title+
+		" "+desc),
+		markup.Num(markup.Width, width), markup.Num(markup.Height, height), markup.Set(markup.ViewBox,
+			fmt.Sprintf("0 0 %d %d", width, height)),
 		markup.E(markup.Title, markup.Set(markup.ID, title), markup.Text("Graph of "+sentence(g.Title))),
-		markup.E(markup.Desc, markup.Set(markup.ID, desc), markup.Text(count(len(g.Nodes), "node")+"; the run is "+plain(g.Status)+
+		markup.E(markup.Desc, markup.Set(markup.ID, desc), markup.Text(count(len(g.Nodes), "node")+
+			"; the run is "+plain(g.Status)+
 			". The table below lists the nodes."))}
 	for i, r := range rows {
 		if r.parent >= 0 {
@@ -206,16 +212,19 @@ func edge(rows []drawn, i int) *markup.Node {
 func nodeSign(status runs.Status, i int, r drawn) *markup.Node {
 	x, y := place(i, r)
 	if r.hidden > 0 {
-		return markup.E(markup.Path, markup.Cls("edge"), markup.Set(markup.D, fmt.Sprintf("M%d %dh8M%d %dh8", x-4, y-3, x-4, y+3)))
+		return markup.E(markup.Path, markup.Cls("edge"), markup.Set(markup.D, fmt.Sprintf("M%d %dh8M%d %dh8", x-4, y-3, x-4,
+			y+3)))
 	}
 	if r.node.NodeKind == event.CheckpointNode {
 		return markup.E(markup.Path, markup.Cls("node"), markup.Set(markup.D, fmt.Sprintf("M%d %dl6 6l-6 6l-6 -6z", x, y-6)))
 	}
-	sign := markup.E(markup.Circle, markup.Cls("node "+string(nodeTone(status, r.node))), markup.Num(markup.Cx, x), markup.Num(markup.Cy, y), markup.Num(markup.R, 6))
+	sign := markup.E(markup.Circle, markup.Cls("node "+string(nodeTone(status, r.node))), markup.Num(markup.Cx, x),
+		markup.Num(markup.Cy, y), markup.Num(markup.R, 6))
 	if !r.node.PreferredTip {
 		return sign
 	}
-	return markup.Group{sign, markup.E(markup.Circle, markup.Cls("here"), markup.Num(markup.Cx, x), markup.Num(markup.Cy, y), markup.Num(markup.R, 9))}.Node()
+	return markup.Group{sign, markup.E(markup.Circle, markup.Cls("here"), markup.Num(markup.Cx, x), markup.Num(markup.Cy,
+		y), markup.Num(markup.R, 9))}.Node()
 }
 
 // nodeTone returns the tone of a node: the node at which the run continues has that of the run, one that was passed is
@@ -242,7 +251,8 @@ func nodeLabel(i int, r drawn, x int) *markup.Node {
 		return label
 	}
 	return markup.Group{markup.E(markup.SVGText, markup.Num(markup.X, x+4), markup.Num(markup.Y, y-2), markup.Text(text)),
-		markup.E(markup.SVGText, markup.Cls("sub"), markup.Num(markup.X, x+4), markup.Num(markup.Y, y+12), markup.Text(facts))}.Node()
+		markup.E(markup.SVGText, markup.Cls("sub"), markup.Num(markup.X, x+4), markup.Num(markup.Y, y+12),
+			markup.Text(facts))}.Node()
 }
 
 // clipped returns at most so many characters of a text; the table has all of it.
@@ -275,9 +285,11 @@ func nodeFacts(r drawn) string {
 		holds bool
 		text  string
 	}{{n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode, plain(n.NodeKind)},
-		{strings.Contains(n.StepInstanceKey, "::"), keyWords(n.StepInstanceKey)}, {n.Attempts > 1, count(n.Attempts, "attempt")},
+		{strings.Contains(n.StepInstanceKey, "::"), keyWords(n.StepInstanceKey)}, {n.Attempts > 1, count(n.Attempts,
+			"attempt")},
 		{n.OpenGaps > 0, count(n.OpenGaps, "open gap")}, {r.cause == event.NonTipAdvance, "branch"},
-		{n.PreferredTip && !n.Complete, "the run is here"}, {n.Tip && !n.PreferredTip && n.NodeKind != event.CheckpointNode, "tip"}} {
+		{n.PreferredTip && !n.Complete, "the run is here"}, {n.Tip && !n.PreferredTip && n.NodeKind != event.CheckpointNode,
+			"tip"}} {
 		if fact.holds {
 			out = append(out, fact.text)
 		}
@@ -287,7 +299,8 @@ func nodeFacts(r drawn) string {
 
 // graphTable says in words what the drawing shows.
 func graphTable(g views.Graph, rows []drawn) *markup.Node {
-	t := table{caption: "Nodes in the order of the drawing", columns: []string{"Step", "Facts", "Created", "Node", "After"}}
+	t := table{caption: "Nodes in the order of the drawing", columns: []string{"Step", "Facts", "Created", "Node",
+		"After"}}
 	for _, r := range rows {
 		if r.hidden > 0 {
 			t.row(nil, cell{markup.Text(rowTitle(r))}, cell{markup.Text("in one line")}, cell{}, cell{}, cell{})
@@ -299,7 +312,8 @@ func graphTable(g views.Graph, rows []drawn) *markup.Node {
 			after = cell{mono(n.ParentNodeID.String())}
 		}
 		t.row([]*markup.Node{markup.Data("graph-node", n.NodeID.String()), markup.Data("kind", string(n.NodeKind)),
-			markup.Data("tip", strconv.FormatBool(n.PreferredTip))}, cell{markup.Text(rowTitle(r))}, cell{markup.Text(nodeFacts(r))},
+			markup.Data("tip", strconv.FormatBool(n.PreferredTip))}, cell{markup.Text(rowTitle(r))},
+			cell{markup.Text(nodeFacts(r))},
 			cell{when(n.CreatedAtMs)}, cell{mono(n.NodeID.String())}, after)
 	}
 	return folded(false, "The same as a table: "+count(len(g.Nodes), "node"), t.node())

@@ -32,7 +32,8 @@ func Timeline(h views.History, left *report.LeftOut) Section {
 		markup.E(markup.Caption, markup.Text("Facts in the order of the log; paler ones are internal work of the engine")),
 		markup.E(markup.Thead, markup.E(markup.Tr, cells...)), markup.E(markup.Tbody, rows)),
 		claimNote())
-	return Section{"timeline", "Timeline", folded(len(h.Moments) <= foldedMoments, count(len(h.Moments), "entry"), content...)}
+	return Section{"timeline", "Timeline", folded(len(h.Moments) <= foldedMoments, count(len(h.Moments), "entry"),
+		content...)}
 }
 
 // foldedMoments is the length of a timeline that is shown without opening it.
@@ -64,15 +65,18 @@ func moment(m runs.TimelineEntry) *markup.Node {
 
 // claimNote says how names are to be read.
 func claimNote() *markup.Node {
-	return paragraph(markup.Cls("dim"), markup.Text("Names are claimed by the callers (--as, the setting identity, git or the account), not verified."))
+	return paragraph(markup.Cls("dim"), markup.Text(
+		"Names are claimed by the callers (--as, the setting identity, git or the account), not verified."))
 }
 
 // Decisions returns what people decided about the steps of a run, and who signed it.
 func Decisions(r views.RunDetails) Section {
 	if len(r.Decisions) == 0 {
-		return Section{"decisions", "Decisions and approvals", paragraph(markup.Cls("dim"), markup.Text("No decision of a person is recorded."))}
+		return Section{"decisions", "Decisions and approvals", paragraph(markup.Cls("dim"),
+			markup.Text("No decision of a person is recorded."))}
 	}
-	t := table{caption: "Decisions of people, the oldest first", columns: []string{"Decision", "Step", "By", "When", "Shown", "Signature"}}
+	t := table{caption: "Decisions of people, the oldest first", columns: []string{"Decision", "Step", "By", "When",
+		"Shown", "Signature"}}
 	for _, d := range r.Decisions {
 		tone := good
 		if d.Decision != event.Approved {
@@ -92,7 +96,8 @@ func Decisions(r views.RunDetails) Section {
 		if d.SignedBy != "" {
 			signed = cell{mono(d.SignedBy)}
 		}
-		t.row([]*markup.Node{markup.Data("decision", string(d.Decision)), markup.Data("by", d.By)}, word, cell{markup.Text(keyWords(d.StepInstanceKey))},
+		t.row([]*markup.Node{markup.Data("decision", string(d.Decision)), markup.Data("by", d.By)}, word,
+			cell{markup.Text(keyWords(d.StepInstanceKey))},
 			cell{markup.Text(decision.Name(d.By))}, cell{when(d.AtMs)}, cell{digest(d.ShownDigest)}, signed)
 	}
 	return Section{"decisions", "Decisions and approvals", markup.Group{t.node(), claimNote()}.Node()}
@@ -105,7 +110,8 @@ func Annotations(l learning.AnnotationList, r views.RunDetails, left *report.Lef
 		s.Content = paragraph(markup.Cls("dim"), markup.Text("No annotation is recorded."))
 		return s
 	}
-	items := []*markup.Node{markup.Cls("claims"), paragraph(markup.Text("These are opinions of the people and agents named, and not facts of the log. Text in them is no instruction."))}
+	items := []*markup.Node{markup.Cls("claims"),
+		paragraph(markup.Text("These are opinions of the people and agents named, and not facts of the log. Text in them is no instruction."))}
 	for _, a := range l.Annotations {
 		items = append(items, annotation(a, l.About[a.AnnotationID.String()], r))
 	}
@@ -123,12 +129,15 @@ func annotation(a feedback.Annotation, about feedback.Details, r views.RunDetail
 		by = "says “" + by + "” (imported)"
 	}
 	head := []*markup.Node{badge(warn, signal(a.Signal)), markup.E(markup.Strong, markup.Text(by)),
-		markup.E(markup.Span, markup.Cls("dim"), markup.E(markup.Time, markup.Set(markup.DateTime, a.CreatedAt), markup.Text(clock(a.CreatedAt))),
+		markup.E(markup.Span, markup.Cls("dim"), markup.E(markup.Time, markup.Set(markup.DateTime, a.CreatedAt),
+			markup.Text(clock(a.CreatedAt))),
 			markup.Text(" · "+target(a.Target, r)))}
 	if about.Confidence != nil {
-		head = append(head, markup.E(markup.Span, markup.Cls("dim"), markup.Text(strconv.FormatFloat(100**about.Confidence, 'f', 0, 64)+"% sure")))
+		head = append(head, markup.E(markup.Span, markup.Cls("dim"), markup.Text(strconv.FormatFloat(100**about.Confidence,
+			'f', 0, 64)+"% sure")))
 	}
-	items := []*markup.Node{markup.Cls("ann"), markup.Data("annotation", a.AnnotationID.String()), markup.E(markup.Header, head...)}
+	items := []*markup.Node{markup.Cls("ann"), markup.Data("annotation", a.AnnotationID.String()), markup.E(markup.Header,
+		head...)}
 	for _, text := range []string{a.Signal.Correction, a.Note} {
 		if text != "" {
 			items = append(items, printed(text))

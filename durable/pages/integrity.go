@@ -52,7 +52,8 @@ func verdict(v verify.Verification) *markup.Node {
 		return note(bad, append(items, markup.E(markup.Strong, markup.Text("Verification failed")),
 			markup.Text(": "+count(errors, "error")+", "+count(warnings, "warning")+"."))...)
 	case warnings > 0:
-		return note(warn, append(items, markup.E(markup.Strong, markup.Text("Verified")), markup.Text(": no errors, "+count(warnings, "warning")+"."))...)
+		return note(warn, append(items, markup.E(markup.Strong, markup.Text("Verified")),
+			markup.Text(": no errors, "+count(warnings, "warning")+"."))...)
 	}
 	return note(good, append(items, markup.E(markup.Strong, markup.Text("Verified")),
 		markup.Text(": every digest, the chain of the log and every reference were checked when the report was made; no findings."))...)
@@ -85,7 +86,8 @@ func findings(v verify.Verification) *markup.Node {
 		if f.Severity == manifest.SeverityError {
 			tone = bad
 		}
-		t.row([]*markup.Node{markup.Data("finding", string(f.Code))}, cell{badge(tone, string(f.Severity))}, cell{markup.Text(plain(f.Code))},
+		t.row([]*markup.Node{markup.Data("finding", string(f.Code))}, cell{badge(tone, string(f.Severity))},
+			cell{markup.Text(plain(f.Code))},
 			cell{mono(f.Path)}, cell{markup.Text(f.Message)})
 	})
 	if n == 0 {
@@ -101,7 +103,8 @@ func findings(v verify.Verification) *markup.Node {
 func segments(r report.Report) *markup.Node {
 	t := table{caption: "Files of the log with their SHA-256", columns: []string{"File", "Events", "Digest"}}
 	for _, s := range r.Segments {
-		t.row([]*markup.Node{markup.Data("segment", s.Name)}, cell{mono(s.Name)}, cell{markup.Text(strconv.Itoa(s.Events))}, cell{digest(s.SHA256)})
+		t.row([]*markup.Node{markup.Data("segment", s.Name)}, cell{mono(s.Name)}, cell{markup.Text(strconv.Itoa(s.Events))},
+			cell{digest(s.SHA256)})
 	}
 	content := markup.Group{t.node()}
 	if l, ok := r.Without(report.OfSegments); ok {

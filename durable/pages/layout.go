@@ -51,7 +51,8 @@ func (s Shell) Node() *markup.Node {
 		top = append(top, s.Lead)
 	}
 	if len(links) > 1 {
-		top = append(top, markup.E(markup.Nav, markup.Cls("toc"), markup.Set(markup.AriaLabel, "Sections"), markup.E(markup.Ul, links...)))
+		top = append(top, markup.E(markup.Nav, markup.Cls("toc"), markup.Set(markup.AriaLabel, "Sections"),
+			markup.E(markup.Ul, links...)))
 	}
 	main := append([]*markup.Node{markup.Set(markup.ID, "main"), markup.Num(markup.TabIndex, -1)}, sections...)
 	body := []*markup.Node{markup.Link(markup.Anchor("main"), markup.Cls("skip"), markup.Text("Skip to the content")),

@@ -11,7 +11,8 @@ func Runs(rows []views.RunSummary, link func(views.RunSummary) (to markup.URL, o
 	if len(rows) == 0 {
 		return Section{"runs", "Runs", paragraph(markup.Text("No run is selected."))}
 	}
-	t := table{caption: "Runs, the one with the latest event first", columns: []string{"Run", "Status", "Done", "Workflow", "Last event"}}
+	t := table{caption: "Runs, the one with the latest event first", columns: []string{"Run", "Status", "Done",
+		"Workflow", "Last event"}}
 	for _, r := range rows {
 		name := markup.Text(sentence(r.Title))
 		if to, ok := link(r); ok {
@@ -21,7 +22,8 @@ func Runs(rows []views.RunSummary, link func(views.RunSummary) (to markup.URL, o
 		if r.Health != manifest.Healthy {
 			status = append(status, markup.Text(" "), badge(bad, plain(r.Health)))
 		}
-		t.row([]*markup.Node{markup.Data("run", r.RunID.String())}, cell{name, markup.E(markup.Br), mono(r.RunID.String())}, status,
+		t.row([]*markup.Node{markup.Data("run", r.RunID.String())}, cell{name, markup.E(markup.Br), mono(r.RunID.String())},
+			status,
 			cell{markup.Text(progress(r.Progress))}, cell{markup.Text(r.WorkflowID)}, cell{when(r.LastAtMs)})
 	}
 	return Section{"runs", "Runs", t.node()}
@@ -58,5 +60,6 @@ func (x Index) Node() *markup.Node {
 	}
 	return Shell{Title: "Runs", Kicker: "Waybill run reports", Sections: sections,
 		Lead: markup.E(markup.Div, markup.Cls("lead"), markup.Text(count(len(x.Rows), "run"))),
-		End:  paragraph(markup.Text("Made "), when(x.MadeAtMs), markup.Text(" by waybill "+x.Version+". Times are in UTC."))}.Node()
+		End: paragraph(markup.Text("Made "), when(x.MadeAtMs), markup.Text(" by waybill "+x.Version+
+			". Times are in UTC."))}.Node()
 }

@@ -138,7 +138,8 @@ func (m mdWriter) summary(r report.Report) {
 func (m mdWriter) steps(r report.Report) {
 	m.heading(2, "Steps")
 	if n := len(r.Run.Tips); n > 1 {
-		m.line("The run has " + count(n, "tip") + ". These are the steps of the path to the preferred one; the timeline has the other branches.")
+		m.line("The run has " + count(n, "tip") +
+			". These are the steps of the path to the preferred one; the timeline has the other branches.")
 	}
 	next := 0
 	for i, s := range r.Run.Steps {
@@ -255,7 +256,8 @@ func (m mdWriter) artifacts(r views.RunDetails) {
 				m.heading(2, "Artifacts")
 				begun = true
 			}
-			text := cmp.Or(x.ArtifactKind, x.ContentType) + ", " + keyWords(x.StepInstanceKey) + ", " + size(x.Bytes) + " " + artifactWord(x)
+			text := cmp.Or(x.ArtifactKind, x.ContentType) + ", " + keyWords(x.StepInstanceKey) + ", " + size(x.Bytes) + " " +
+				artifactWord(x)
 			m.code(escaped(text), x.SHA256.String())
 		}
 	}

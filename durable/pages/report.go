@@ -12,7 +12,8 @@ func Report(r report.Report) *markup.Node { return reportShell(r).Node() }
 func reportShell(r report.Report) Shell {
 	steps := StepsOf{Run: r.Run, Steps: r.Steps, Left: left(r, report.OfSteps)}
 	return Shell{Title: r.Run.Title, Kicker: "Waybill run report", Lead: Lead(r.Run), End: end(r),
-		Sections: append(withTexts(r), Graph(r.Graph, left(r, report.OfGraph)), steps.Section(), Gaps(r.Run), Decisions(r.Run),
+		Sections: append(withTexts(r), Graph(r.Graph, left(r, report.OfGraph)), steps.Section(), Gaps(r.Run),
+			Decisions(r.Run),
 			Artifacts(r.Run), Timeline(r.Timeline, left(r, report.OfTimeline)),
 			Annotations(r.Annotations, r.Run, left(r, report.OfAnnotations)), Integrity(r))}
 }
@@ -22,7 +23,8 @@ func withTexts(r report.Report) []Section {
 	s := Summary(r.Run)
 	if l := left(r, report.OfTexts); l != nil {
 		s.Content = markup.Group{s.Content, note(info, markup.Data("left-out", string(l.Part)),
-			markup.Text(count(l.Count, "long text")+" cut so that the report stays small. Whole texts: "), typed(l.Command...))}.Node()
+			markup.Text(count(l.Count, "long text")+" cut so that the report stays small. Whole texts: "),
+			typed(l.Command...))}.Node()
 	}
 	return []Section{s}
 }

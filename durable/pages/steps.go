@@ -48,13 +48,15 @@ func otherBranches(r views.RunDetails) *markup.Node {
 	if len(r.Tips) < 2 {
 		return markup.Nothing()
 	}
-	return note(info, markup.Text("The run has "+count(len(r.Tips), "tip")+". Steps, decisions and artifacts are those of the path to the "+
+	return note(info, markup.Text("The run has "+count(len(r.Tips), "tip")+
+		". Steps, decisions and artifacts are those of the path to the "+
 		"preferred one; the graph and the timeline have the other branches."))
 }
 
 // leftOut says what a page does not show.
 func leftOut(l report.LeftOut, noun string) *markup.Node {
-	return note(info, markup.Data("left-out", string(l.Part)), markup.Text(count(l.Count, noun)+" left out here. All of it: "), typed(l.Command...))
+	return note(info, markup.Data("left-out", string(l.Part)), markup.Text(count(l.Count, noun)+
+		" left out here. All of it: "), typed(l.Command...))
 }
 
 // stepTone returns the word, the tone and the class of the state of a step.
@@ -76,7 +78,8 @@ func stepTone(r views.RunDetails, s views.StepRow) (word string, t tone, class s
 // step is one step; shown may be nil.
 func step(r views.RunDetails, i int, s views.StepRow, shown *report.Step) *markup.Node {
 	word, t, class := stepTone(r, s)
-	items := []*markup.Node{markup.Cls("card step " + class), markup.Data("step", s.StepInstanceKey), markup.Data("state", string(s.State))}
+	items := []*markup.Node{markup.Cls("card step " + class), markup.Data("step", s.StepInstanceKey), markup.Data("state",
+		string(s.State))}
 	if s.NodeID != nil {
 		items = append(items, markup.Data("node", s.NodeID.String()))
 	}
@@ -272,7 +275,8 @@ func stepShown(s views.StepRow, shown report.Step) (out []*markup.Node) {
 	case shown.Prompt.Text != "":
 		text := []*markup.Node{printed(shown.Prompt.Text)}
 		if shown.Prompt.IsCut() {
-			text = append(text, paragraph(markup.Cls("dim"), markup.Text("The prompt has "+size(shown.Prompt.Bytes)+"; this is its beginning.")))
+			text = append(text, paragraph(markup.Cls("dim"), markup.Text("The prompt has "+size(shown.Prompt.Bytes)+
+				"; this is its beginning.")))
 		}
 		out = append(out, folded(s.State == views.StepPending, "Prompt, as it was shown", text...))
 	}

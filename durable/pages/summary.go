@@ -53,7 +53,8 @@ func Summary(r views.RunDetails) Section {
 	f.add("Last event", "last", when(r.LastAtMs))
 	f.text("Tags", "tags", strings.Join(r.Tags, ", "))
 	f.text("Git branch", "branch", r.Branch)
-	f.add("Preferences", "", markup.Text("autonomy "+plain(r.Preferences.Autonomy)+", risk policy "+plain(r.Preferences.RiskPolicy)))
+	f.add("Preferences", "", markup.Text("autonomy "+plain(r.Preferences.Autonomy)+
+		", risk policy "+plain(r.Preferences.RiskPolicy)))
 	origin(&f, r)
 	f.text("Closed", "", r.CloseReason)
 	if r.CancelReason != r.CloseReason {
@@ -80,20 +81,23 @@ func origin(f *facts, r views.RunDetails) {
 func state(r views.RunDetails) (out markup.Group) {
 	switch {
 	case r.Health == manifest.UnknownVersion:
-		out = append(out, note(warn, markup.Text("The run contains facts of another program or a newer version. Known facts are shown.")))
+		out = append(out, note(warn, markup.Text(
+			"The run contains facts of another program or a newer version. Known facts are shown.")))
 	case r.Health != manifest.Healthy:
 		out = append(out, note(bad, markup.Text("The session is "+plain(r.Health)+": this is its valid beginning only. "),
 			typed("verify", r.RunID.String())))
 	}
 	if r.HandedOver != nil {
-		out = append(out, note(warn, markup.Text("Handed over "+strings.TrimSpace("to "+cmp.Or(r.HandedOver.To, "another store"))+
+		out = append(out, note(warn, markup.Text("Handed over "+strings.TrimSpace("to "+cmp.Or(r.HandedOver.To,
+			"another store"))+
 			": it takes no steps here.")))
 	}
 	if r.WaitUntilMs != 0 {
 		out = append(out, note(info, markup.Text("The run waits until "), when(r.WaitUntilMs), markup.Text(".")))
 	}
 	if p := r.Pending; p != nil && p.Approval != nil && p.Approval.Given < p.Approval.Needed {
-		out = append(out, note(warn, markup.Text("The run waits: "+needed(*p.Approval)+". "), typed("approve", r.RunID.String())))
+		out = append(out, note(warn, markup.Text("The run waits: "+needed(*p.Approval)+". "), typed("approve",
+			r.RunID.String())))
 	}
 	return out
 }
@@ -149,7 +153,8 @@ func Gaps(r views.RunDetails) Section {
 	if len(r.Gaps)+len(r.Blockers) == 0 {
 		return Section{"gaps", "Open gaps", paragraph(markup.Cls("dim"), markup.Text("No gap is open."))}
 	}
-	t := table{caption: "What is missing on the path to the tip", columns: []string{"Severity", "Reason", "What is missing"}}
+	t := table{caption: "What is missing on the path to the tip", columns: []string{"Severity", "Reason",
+		"What is missing"}}
 	for _, b := range r.Blockers {
 		t.row(nil, cell{badge(bad, "blocked")}, cell{markup.Text(plain(b.Code))}, cell{markup.Text(b.Message)})
 	}
@@ -166,14 +171,16 @@ func Gaps(r views.RunDetails) Section {
 
 // Artifacts returns the artifacts of all steps and checkpoints with their digests.
 func Artifacts(r views.RunDetails) Section {
-	t := table{caption: "Artifacts in the order of the steps", columns: []string{"Kind", "Step", "Size", "Recorded by", "Digest"}}
+	t := table{caption: "Artifacts in the order of the steps", columns: []string{"Kind", "Step", "Size", "Recorded by",
+		"Digest"}}
 	add := func(rows []views.ArtifactRow) {
 		for _, x := range rows {
 			kind := []*markup.Node{markup.Text(cmp.Or(x.ArtifactKind, x.ContentType))}
 			if word := artifactWord(x); word != "" {
 				kind = append(kind, markup.Text(" "), badge(idle, word))
 			}
-			t.row([]*markup.Node{markup.Data("artifact", x.OutputID)}, kind, cell{markup.Text(keyWords(cmp.Or(x.StepInstanceKey, x.StepID)))},
+			t.row([]*markup.Node{markup.Data("artifact", x.OutputID)}, kind, cell{markup.Text(keyWords(cmp.Or(x.StepInstanceKey,
+				x.StepID)))},
 				cell{markup.Text(size(x.Bytes))}, cell{markup.Text(actor(x.RecordedBy))}, cell{digest(x.SHA256)})
 		}
 	}
@@ -187,7 +194,8 @@ func Artifacts(r views.RunDetails) Section {
 		return Section{"artifacts", "Artifacts", paragraph(markup.Cls("dim"), markup.Text("No artifact is recorded."))}
 	}
 	return Section{"artifacts", "Artifacts", markup.Group{t.node(),
-		paragraph(markup.Cls("dim"), markup.Text("Write one to a file, after its digest was checked: "), typed("artifacts", "get", "DIGEST", "-o", "FILE"))}.Node()}
+		paragraph(markup.Cls("dim"), markup.Text("Write one to a file, after its digest was checked: "), typed("artifacts",
+			"get", "DIGEST", "-o", "FILE"))}.Node()}
 }
 
 // artifactWord says what is special about an artifact.

@@ -231,7 +231,8 @@ func orElse(text, other string) string {
 	return text
 }
 
-// destination reads an address, a title that is left out, and the parenthesis behind them. length is -1 for another text.
+// destination reads an address, a title that is left out, and the parenthesis behind them. length is -1 for another
+// text.
 func destination(text string) (address string, length int) {
 	open := 0
 	i := 0

@@ -93,7 +93,8 @@ func (b *blocks) item(m marker, depth int) *markup.Node {
 	}
 	content := in.render(depth + 1)
 	// An item of one paragraph is a line of the list.
-	if len(content) == 1 && !blank && isProse(text) && !strings.HasPrefix(strings.TrimSpace(text), ">") && depth+1 < depthMax {
+	if len(content) == 1 && !blank && isProse(text) && !strings.HasPrefix(strings.TrimSpace(text), ">") &&
+		depth+1 < depthMax {
 		content = markup.Group{inline(strings.Join(in.lines, "\n"))}
 	}
 	return markup.E(markup.Li, content...)

@@ -141,7 +141,8 @@ func heading(line string) (level int, text string) {
 // isRule reports a thematic break.
 func isRule(line string) bool {
 	text := strings.ReplaceAll(strings.TrimSpace(line), " ", "")
-	return len(text) >= 3 && indent(line) < codeIndent && strings.ContainsRune("-*_", rune(text[0])) && strings.Trim(text, text[:1]) == ""
+	return len(text) >= 3 && indent(line) < codeIndent && strings.ContainsRune("-*_", rune(text[0])) && strings.Trim(text,
+		text[:1]) == ""
 }
 
 // fence returns the fence with which a line begins a block of code, "" for another line.

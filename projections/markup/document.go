@@ -24,7 +24,8 @@ type Document struct {
 // Node returns the page. Without Served it has a policy that allows its own style sheet and nothing else: no script, no
 // image, no request, no form.
 func (d Document) Node() *Node {
-	head := []*Node{E(Meta, Set(Charset, "utf-8")), E(Meta, Set(MetaName, "viewport"), Set(Content, "width=device-width, initial-scale=1")),
+	head := []*Node{E(Meta, Set(Charset, "utf-8")), E(Meta, Set(MetaName, "viewport"), Set(Content,
+		"width=device-width, initial-scale=1")),
 		E(Meta, Set(MetaName, "color-scheme"), Set(Content, "light dark")),
 		E(Meta, Set(MetaName, "referrer"), Set(Content, "no-referrer"))}
 	if !d.Served {
@@ -35,9 +36,11 @@ func (d Document) Node() *Node {
 		head = append(head, E(link, &Node{kind: attrNode, name: "rel", text: "stylesheet"}, &Node{kind: attrNode, name: "href", text: d.StyleFrom.text}))
 	}
 	if d.ScriptFrom != (URL{}) {
-		head = append(head, E(script, &Node{kind: attrNode, name: "src", text: d.ScriptFrom.text}, &Node{kind: bareNode, name: "defer"}))
+		head = append(head, E(script, &Node{kind: attrNode, name: "src", text: d.ScriptFrom.text}, &Node{kind: bareNode,
+			name: "defer"}))
 	}
-	return Group{{kind: rawNode, text: "<!DOCTYPE html>\n"}, E(HTML, Set(Lang, "en"), E(Head, head...), E(Body, d.Body...))}.Node()
+	return Group{{kind: rawNode, text: "<!DOCTYPE html>\n"}, E(HTML, Set(Lang, "en"), E(Head, head...), E(Body,
+		d.Body...))}.Node()
 }
 
 // Policy returns the content security policy of a page with one style sheet.

@@ -8,8 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/invisible"
 )
 
-// content writes text of any origin as content. A character that cannot be seen is an element of class u with its code
-// point, for instance U+202E, and its code point alone in an element that has no others; line feeds and tabs are written as they are, and CR LF is a line feed.
+// content writes text of any origin as content. A character that cannot be seen is an element of class u with its
+// code point, for instance U+202E, and its code point alone in an element that has no others; line feeds and tabs are
+// written as they are, and CR LF is a line feed.
 func (w *writer) content(s string) {
 	if w.plain {
 		w.value(s)

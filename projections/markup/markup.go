@@ -1,6 +1,6 @@
-// Package markup builds HTML that is safe by construction: elements and attributes are members of closed sets, texts and
-// values are escaped in one place, and an address is a URL of a few schemes. Nothing that a caller passes is written as
-// it is, so that no text can become an element, an attribute or a script.
+// Package markup builds HTML that is safe by construction: elements and attributes are members of closed sets, texts
+// and values are escaped in one place, and an address is a URL of a few schemes. Nothing that a caller passes is
+// written as it is, so that no text can become an element, an attribute or a script.
 //
 // It knows nothing about runs; package pages does. Start reading at E.
 package markup
@@ -42,7 +42,8 @@ func (g Group) Node() *Node { return &Node{items: g} }
 // Lazy returns content that is made when it is written, so that a long document need not be kept in memory.
 func Lazy(make func(emit func(*Node))) *Node { return &Node{kind: lazyNode, make: make} }
 
-// Text returns text of any origin. Characters that HTML reads are escaped, and characters that cannot be seen are shown.
+// Text returns text of any origin. Characters that HTML reads are escaped, and characters that cannot be seen are
+// shown.
 //
 //go:noinline
 func Text(text string) *Node { return &Node{kind: textNode, text: text} }

@@ -38,7 +38,8 @@ const (
 )
 
 // endings are the ends of the names of the files, by format.
-var endings = map[reportFormat]string{htmlFormat: ".report.html", markdownFormat: ".report.md", jsonFormat: ".report.json"}
+var endings = map[reportFormat]string{htmlFormat: ".report.html", markdownFormat: ".report.md",
+	jsonFormat: ".report.json"}
 
 // reportLong is what 'waybill runs report --help' prints above the usage.
 const reportLong = `Write all that is recorded of a run as one file to hand on: its steps with prompts, notes and
@@ -119,7 +120,8 @@ func (in *reportInput) check(a *cli.App, cmd *cobra.Command, args []string) (err
 		return cli.UsageFault(cmd, "--controls is a page, and --format %s is none", in.format).
 			Suggest("The document of --format json has the same facts as its member controls.")
 	case in.index != "" && (len(args) > 0 || in.file != "" || in.format != htmlFormat || in.controls):
-		return cli.UsageFault(cmd, "--index writes the pages of all runs: RUN, -o, --format and --controls cannot be combined with it")
+		return cli.UsageFault(cmd,
+			"--index writes the pages of all runs: RUN, -o, --format and --controls cannot be combined with it")
 	case in.index == "" && selects:
 		return cli.UsageFault(cmd, "--status, --workflow and --since select the runs of --index")
 	}
@@ -193,7 +195,8 @@ func outputFault(err error) error {
 
 // create starts a file. For one that exists it asks a person at the terminal; elsewhere the error is RUN_WAITING with
 // the command again, which replaces it. replaces reports that an existing file may be replaced.
-func create(a *cli.App, name string, force bool, again fault.Command) (target *bundlefile.Target, replaces bool, err error) {
+func create(a *cli.App, name string, force bool, again fault.Command) (target *bundlefile.Target, replaces bool,
+	err error) {
 	target, err = bundlefile.Create(name, force)
 	if !bundlefile.IsExisting(err) {
 		return target, force, err
@@ -232,8 +235,8 @@ func showReportFile(p *page.Page, r report.Report, doc document.ReportFile) {
 // indexFile is the page that lists the reports of a directory.
 const indexFile = "index.html"
 
-// writeIndex writes the reports of the selected runs and a page that lists them. A run that cannot be reported is listed
-// with the reason. The page gets its name last, so that it never links to a report that does not exist yet.
+// writeIndex writes the reports of the selected runs and a page that lists them. A run that cannot be reported is
+// listed with the reason. The page gets its name last, so that it never links to a report that does not exist yet.
 func writeIndex(ctx context.Context, a *cli.App, o *cli.Store, in reportInput) error {
 	rows, failed, err := selectAll(ctx, o, in.selection)
 	if err != nil {
@@ -249,7 +252,8 @@ func writeIndex(ctx context.Context, a *cli.App, o *cli.Store, in reportInput) e
 		return err
 	}
 	in.force = replaces // the reports that the page lists as well
-	doc := document.ReportIndex{Directory: in.index, File: path(indexFile), Reports: []document.ReportFile{}, Failed: failed}
+	doc := document.ReportIndex{Directory: in.index, File: path(indexFile), Reports: []document.ReportFile{},
+		Failed: failed}
 	written := map[string]string{}
 	for _, row := range rows {
 		name := row.RunID.String() + ".html"
@@ -264,7 +268,8 @@ func writeIndex(ctx context.Context, a *cli.App, o *cli.Store, in reportInput) e
 				return stopped(err, len(doc.Reports), path(name), again)
 			}
 			written[row.RunID.String()] = name
-			doc.Reports = append(doc.Reports, document.ReportFile{RunID: row.RunID, File: path(name), Format: string(htmlFormat), LeftOut: r.LeftOut})
+			doc.Reports = append(doc.Reports, document.ReportFile{RunID: row.RunID, File: path(name),
+				Format: string(htmlFormat), LeftOut: r.LeftOut})
 			continue
 		}
 		if ctx.Err() != nil {
@@ -300,7 +305,8 @@ func stopped(err error, written int, name string, again fault.Command) error {
 }
 
 // selectAll returns all runs of a selection, and the sessions that cannot be read.
-func selectAll(ctx context.Context, o *cli.Store, s lists.Selection) (rows []views.RunSummary, failed []pages.Failed, err error) {
+func selectAll(ctx context.Context, o *cli.Store, s lists.Selection) (rows []views.RunSummary, failed []pages.Failed,
+	err error) {
 	failed = []pages.Failed{}
 	for {
 		chosen, err := lists.SelectRuns(ctx, o.Lists, s)

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/run/decision"
 )
 
-// Control is what a reviewer asks of one step that was performed or decided: who did it, what was shown, and whether the
-// person who approved it is another one than the performer.
+// Control is what a reviewer asks of one step that was performed or decided: who did it, what was shown, and whether
+// the person who approved it is another one than the performer.
 type Control struct {
 	StepInstanceKey string `json:"stepInstanceKey"`
 	Title           string `json:"title"`
@@ -22,8 +22,8 @@ type Control struct {
 	Separation Separation `json:"separation"`
 }
 
-// Performer is who handed in the outputs of a step. Names are claims; the account is that of the operating system, where
-// the log has it.
+// Performer is who handed in the outputs of a step. Names are claims; the account is that of the operating system,
+// where the log has it.
 type Performer struct {
 	Actor   event.Actor `json:"actor"`
 	Account string      `json:"account,omitzero"`
@@ -133,8 +133,9 @@ func (c *Control) separation() Separation {
 }
 
 // strength orders the verdicts, the weakest first.
-var strength = map[Separation]int{SameAccount: 0, SameName: 1, NotRecorded: 2, NamesDiffer: 3, KindsDiffer: 4, AccountsDiffer: 5,
-	NotDecided: 6}
+var strength = map[Separation]int{SameAccount: 0, SameName: 1, NotRecorded: 2, NamesDiffer: 3, KindsDiffer: 4,
+	AccountsDiffer: 5,
+	NotDecided:     6}
 
 // compared compares one performer with one approval.
 func compared(p Performer, d Decider) Separation {

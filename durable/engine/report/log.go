@@ -97,7 +97,8 @@ func (p *reading) attempt(e event.Event, a event.AdvanceRecorded) {
 	if !ok {
 		return
 	}
-	t := Tried{By: e.Actor, Account: a.Account, AtMs: e.TimestampMs, Outcome: a.Outcome.Kind, RequestDigest: a.RequestDigest}
+	t := Tried{By: e.Actor, Account: a.Account, AtMs: e.TimestampMs, Outcome: a.Outcome.Kind,
+		RequestDigest: a.RequestDigest}
 	if a.Outcome.Blockers != nil {
 		t.Blockers = a.Outcome.Blockers.Blockers
 	}

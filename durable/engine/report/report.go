@@ -117,8 +117,8 @@ type LeftOut struct {
 	Command []string `json:"command"`
 }
 
-// What a report shows at most. Texts share a budget, so that short reports have whole texts and long ones the beginnings
-// (docs/reports.md). Variables so that tests can lower them.
+// What a report shows at most. Texts share a budget, so that short reports have whole texts and long ones the
+// beginnings (docs/reports.md). Variables so that tests can lower them.
 var (
 	stepsMax       = 2000
 	momentsMax     = 3000

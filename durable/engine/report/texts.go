@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/projections/markup"
 )
 
-// texts are the texts of a report. Together they have at most textsBytesMax bytes: if there are more, each is cut to the
-// same length, the longest that fits among halves of textBytesMax.
+// texts are the texts of a report. Together they have at most textsBytesMax bytes: if there are more, each is cut to
+// the same length, the longest that fits among halves of textBytesMax.
 type texts struct {
 	most int
 	size int

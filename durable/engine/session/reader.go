@@ -60,7 +60,8 @@ type Reader struct {
 
 // NewReader returns a Reader that has read nothing.
 func NewReader(s Source) *Reader {
-	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{}, views: map[canon.Digest]snapshot.View{},
+	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{},
+		views: map[canon.Digest]snapshot.View{},
 		folds: map[id.Session]*runs.Fold{}, durable: map[string]durableHead{}, homes: map[id.Run]id.Session{}}
 }
 

@@ -149,7 +149,8 @@ func (o *observer) status(ctx context.Context, r *runs.Run) (runs.Status, error)
 
 // waitAt returns the wait of the step that is pending at the tip of an open run, nil without one and
 // for forms that this version cannot execute.
-func (o *observer) waitAt(ctx context.Context, r *runs.Run, n *runs.Node, status runs.Status) (*engine.PendingWait, error) {
+func (o *observer) waitAt(ctx context.Context, r *runs.Run, n *runs.Node, status runs.Status) (*engine.PendingWait,
+	error) {
 	if o.foreign || status != runs.InProgress && status != runs.Blocked {
 		return nil, nil
 	}
@@ -166,7 +167,8 @@ func (o *observer) waitAt(ctx context.Context, r *runs.Run, n *runs.Node, status
 
 // waitsFor returns what the step that is pending at the tip of an open run waits for besides a person,
 // nil without anything.
-func (o *observer) waitsFor(ctx context.Context, r *runs.Run, n *runs.Node, status runs.Status) (*engine.PendingNow, error) {
+func (o *observer) waitsFor(ctx context.Context, r *runs.Run, n *runs.Node, status runs.Status) (*engine.PendingNow,
+	error) {
 	wait, err := o.waitAt(ctx, r, n, status)
 	if err != nil || wait != nil {
 		return &engine.PendingNow{Wait: wait}, err

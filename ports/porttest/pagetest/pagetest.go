@@ -1,5 +1,5 @@
-// Package pagetest reads pages as a browser does, for tests: it checks that a page has only the elements, attributes and
-// addresses of a list, and finds the facts in it. It shares no code with package markup, which makes the pages.
+// Package pagetest reads pages as a browser does, for tests: it checks that a page has only the elements, attributes
+// and addresses of a list, and finds the facts in it. It shares no code with package markup, which makes the pages.
 package pagetest
 
 import (
@@ -53,7 +53,8 @@ func check(t testing.TB, n *html.Node) {
 		if !slices.Contains(elements, strings.ToLower(n.Data)) {
 			t.Errorf("element %q", n.Data)
 		}
-		if n.Data == "style" && (n.Parent.Data != "head" || strings.Contains(n.FirstChild.Data, "url(") || strings.Contains(n.FirstChild.Data, "@import")) {
+		if n.Data == "style" && (n.Parent.Data != "head" || strings.Contains(n.FirstChild.Data, "url(") ||
+			strings.Contains(n.FirstChild.Data, "@import")) {
 			t.Errorf("a style in %s", n.Parent.Data)
 		}
 		for _, a := range n.Attr {

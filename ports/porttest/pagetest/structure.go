@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Structure reports what a reader with a screen reader or a keyboard would miss: one heading of the first level and none
-// that skips a level, landmarks, a link to the content, headings of tables with their scope, names of drawings, and ids that
-// are unique and exist where they are referred to.
+// Structure reports what a reader with a screen reader or a keyboard would miss: one heading of the first level and
+// none that skips a level, landmarks, a link to the content, headings of tables with their scope, names of drawings,
+// and ids that are unique and exist where they are referred to.
 func (p Page) Structure(t testing.TB) {
 	t.Helper()
 	s := structure{ids: map[string]int{}, names: map[string]int{}}
