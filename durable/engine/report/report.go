@@ -167,7 +167,6 @@ func (r Reporter) Report(ctx context.Context, ref string, o Options) (Report, er
 	if out.Run, err = r.views.Run(ctx, ref); err != nil {
 		return out, err
 	}
-	views.Detach(out.Run.Steps)
 	out.limitSteps()
 	if err := r.readTimeline(ctx, ref, &out); err != nil {
 		return out, err

@@ -173,13 +173,6 @@ func (o *observer) titleOf(ctx context.Context, w compile.View, n *runs.Node, st
 	return prompt.Title(w.Title(stepID), n.Context).Text
 }
 
-// Detach frees the history from which rows were made. They cannot be compared afterwards.
-func Detach(rows []StepRow) {
-	for i := range rows {
-		rows[i].visit = pathStep{}
-	}
-}
-
 // stepRow converts a step of the path to a row of the document.
 func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
