@@ -46,12 +46,12 @@ func (s *stepRun) checkBegin(ctx context.Context) error {
 		return s.waitingForResult(w)
 	}
 	if s.missingPerson() {
-		answer := []string{"--notes", "TEXT"}
+		answer, more := []string{"--notes", "TEXT"}, " The notes are then those of every later step that waits for a person, too."
 		if s.awaitsConfirmation() && !s.needsNotes() {
-			answer = []string{"--yes"}
+			answer, more = []string{"--yes"}, ""
 		}
 		return s.waitingFault("waits for a person",
-			"Continue at a terminal with %s, or answer it from here with %s.",
+			"Continue at a terminal with %s, or answer it from here with %s."+more,
 			retryLine(s), retryLine(s, answer...))
 	}
 	if missing := s.missingInputs(s.opts.Context); len(missing) > 0 && !s.Person.Present() && !s.neverStops() {

@@ -27,6 +27,8 @@ var overview = []struct {
 		{"waybill runs show", "show the latest run and its steps"},
 		{"waybill continue --run @last", "show the pending step, or submit its output"},
 		{"waybill resume TEXT", "find a run by words of its notes or title"},
+		{"waybill runs report -o FILE", "write a run as a page to hand on"},
+		{"waybill console", "watch the runs in a browser"},
 		{"waybill export @last -o FILE", "write a session to one file"},
 		{"waybill verify", "check every stored file"},
 	}},

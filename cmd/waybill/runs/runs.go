@@ -1,5 +1,5 @@
 // Package runs implements the commands that show runs (list, show, events, timeline, graph,
-// diff, logs, search, watch), close a run (cancel), and re-execute its recorded inputs (replay).
+// diff, report, logs, search, watch), close a run (cancel), and re-execute its recorded inputs (replay).
 //
 // Only cancel writes to the store. An optional RUN defaults to the latest run. For a damaged
 // session the commands show the valid prefix of its log together with its health; none of
@@ -20,7 +20,7 @@ Only cancel changes a run.`
 // New returns the command "runs" with its subcommands, of which the report is another package's. RUN is optional and
 // defaults to the latest run, except for cancel.
 func New(a *cli.App, report *cobra.Command) *cobra.Command {
-	return cli.NewGroup("runs", cli.GroupInspect, "List, show and cancel runs", long,
+	return cli.NewGroup("runs", cli.GroupInspect, "List, show, report and cancel runs", long,
 		newList(a), newShow(a), newTimeline(a), newEvents(a),
 		newGraph(a), report, newDiff(a), newLogs(a), newSearch(a), newWatch(a), newCancel(a), newReclaim(a))
 }

@@ -81,6 +81,7 @@ func showInbox(a *cli.App, p *page.Page, list inbox.List) {
 		p.Line("No items are selected: --kind excludes %s.", page.Plural(list.Excluded, "item"))
 	default:
 		p.Line("Nothing waits for a person.")
+		p.Line("%s", p.Dim("Runs at work: "+a.Command("runs", "list", "--status", "in_progress")))
 	}
 	for _, item := range list.Items {
 		name := p.Name(page.ShortRun(item.RunID), item.RunID.String())

@@ -28,6 +28,8 @@ var (
 	right  = []Meaning{{"A workflow file", "workflows validate FILE"}, {"The store", "verify"}}
 	ended  = []Meaning{{"The end of a run", "runs cancel RUN"}}
 	given  = []Meaning{{"The output of the pending step", "continue --run @last"}}
+	handed = []Meaning{{"A run as a page to read", "runs report RUN"}, {"A session as a file to import", "export RUN -o FILE"}}
+	seen   = []Meaning{{"The store in a browser", "console"}, {"A run as a page to read", "runs report RUN"}}
 	gone   = []Meaning{{"A session", "sessions delete SESSION"}, {"What expired", "gc"}}
 )
 
@@ -35,6 +37,8 @@ var (
 func All() map[string][]Meaning { // built for an error alone
 	return map[string][]Meaning{
 		"list": listed, "ls": listed, "ps": listed, "status": state, "st": state, "todo": state, "tasks": state,
+		"blocked": state, "waiting": state, "stuck": state, "why": state, "share": handed, "send": handed, "html": handed,
+		"ui": seen, "web": seen, "browser": seen, "dashboard": seen, "open": seen,
 		"log": past, "history": past, "hist": past, "search": found, "find": found, "grep": found,
 		"init": begun, "setup": begun, "undo": taken, "revert": taken, "rollback": taken, "reset": taken, "rewind": taken,
 		"show": shown, "view": shown, "get": shown, "info": shown, "describe": shown, "cat": shown,
