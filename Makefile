@@ -1,6 +1,6 @@
 # Waybill: what can be made. "make" alone prints this list.
 #
-# Only Go, git and make are needed. "make check" is what CI runs.
+# Only Go, git and make are needed. "make check" and "make web" are what CI runs.
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -23,7 +23,7 @@ SUMMARY := $(GO) run ./testdata/testsummary
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: man workflows statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
+.PHONY: man web pictures workflows statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,12 @@ workflows: binary ## the tests of the bundled workflows, performed by the progra
 	@for t in infra/discovery/bundled/*.test.yaml; do \
 	  id=$$(basename $$t .test.yaml); bin/waybill workflows test $$id --coverage || exit 1; \
 	done
+
+web: binary ## the report and the console in a browser; skipped without node, npm or Chromium
+	@sh testdata/web/run.sh web
+
+pictures: binary ## docs/pictures, which README.md and docs/tour.md show, from a real run; needs what 'make web' needs
+	@sh testdata/web/run.sh pictures
 
 check: lint test ## everything that must hold on main; twelve minutes on two processors
 	@$(MAKE) --no-print-directory -j 2 race independent workflows binary cross TARGETS="$(VETTED)"

@@ -26,7 +26,7 @@ func texts(t *testing.T) (tests, code []string) {
 		}
 		dir := filepath.ToSlash(path)
 		if d.IsDir() && (d.Name() == ".git" || strings.HasPrefix(d.Name(), "bin") ||
-			strings.HasPrefix(d.Name(), "dist") || strings.HasSuffix(dir, "durable/fault") ||
+			strings.HasPrefix(d.Name(), "dist") || d.Name() == "node_modules" || strings.HasSuffix(dir, "durable/fault") ||
 			strings.HasSuffix(dir, "/docs")) {
 			return filepath.SkipDir
 		}

@@ -18,10 +18,13 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 )
 
-// TestGuides types the lines of each page in docs/guide and of the skill in docs/agents, in order, in a folder
-// with the files that the page shows. Every line that the page shows as output must be printed, and every exit
-// status must be the one shown. A line that ends with a question and y is answered by a person at a terminal, who
-// types what is behind a ›.
+// tour is the page for people who have never seen the program.
+const tour = "../../docs/tour.md"
+
+// TestGuides types the lines of each page in docs/guide, of the tour and of the skill in docs/agents, in order, in a
+// folder with the files that the page shows. Every line that the page shows as output must be printed, in which … is
+// any text of a line, and every exit status must be the one shown. A line that ends with a question and y is
+// answered by a person at a terminal, who types what is behind a ›.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"git", "sh"} {
@@ -37,7 +40,7 @@ func TestGuides(t *testing.T) {
 	if err != nil || len(skills) == 0 {
 		t.Fatal("no skill", err)
 	}
-	pages = append(pages, skills...)
+	pages = append(append(pages, tour), skills...)
 	dir := t.TempDir()
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
@@ -165,9 +168,12 @@ func scriptOf(page string) (script string, typed int) {
 				if isAnswered {
 					lines = append(lines, "shows '"+strings.ReplaceAll(question, "'", "''")+"'")
 				}
-			case isText: // typed by a person who answered a question before it
+			case isText: // typed by a person
 				for !strings.HasPrefix(lines[last], "exits ") {
 					last--
+				}
+				if !strings.Contains(lines[last], " person 'y") {
+					lines[last] = strings.Replace(lines[last], " sh -c ", " person 'y' sh -c ", 1)
 				}
 				lines[last] = strings.Replace(lines[last], "' sh -c ", "|"+strings.ReplaceAll(text, "'", "''")+"' sh -c ", 1)
 			default:
@@ -180,9 +186,11 @@ func scriptOf(page string) (script string, typed int) {
 		strings.Join(files, "") + "-- ready --\n", typed
 }
 
-// shows TEXT: the last command printed the text, on stdout or stderr.
+// shows TEXT: the last command printed the text, on stdout or stderr; … in it is also any text of a line.
 func shows(ts *testscript.TestScript, _ bool, args []string) {
-	if out := ts.ReadFile("stdout") + ts.ReadFile("stderr"); !strings.Contains(out, args[0]) {
+	out := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+	pattern := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(args[0]), "…", ".+"))
+	if !strings.Contains(out, args[0]) && !pattern.MatchString(out) {
 		ts.Fatalf("not printed: %s\nin: %s", args[0], out)
 	}
 }

@@ -107,10 +107,10 @@ export class Store {
 let browser;
 
 /** window opens a browser window that records errors and requests elsewhere. */
-export async function window({ width = 1400, scheme = "light", from = "" } = {}) {
+export async function window({ width = 1400, height = 900, scale = 1, scheme = "light", from = "" } = {}) {
   browser ??= await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
+  const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: scheme });
   const page = await context.newPage();
   page.wrong = [];
   page.on("console", (m) => { if (["error", "warning"].includes(m.type())) page.wrong.push("console: " + m.text()); });
