@@ -54,7 +54,8 @@ b{color:#7fd495}</style><div class="window"><div class="bar"><i></i><i></i><i></
 /** typed runs a command line at a terminal of its own: it gives each answer where one is asked for, and returns the screen. */
 function typed(store, line, answers = []) {
   const child = spawn("script", ["-qec", `stty cols ${columns} rows 60; ${line}`, "/dev/null"],
-    { cwd: store.work, env: { ...store.env, TERM: "xterm-256color", WAYBILL_PAGER: "cat", SHELL: "/bin/sh" } });
+    { cwd: store.work, env: { ...store.env, TERM: "xterm-256color", WAYBILL_PAGER: "cat", SHELL: "/bin/sh",
+      PATH: path.dirname(process.env.WAYBILL) + ":" + process.env.PATH } });
   let screen = "", seen = 0;
   child.stdout.on("data", (b) => {
     screen += b;
