@@ -47,7 +47,8 @@ func TestSynonyms(t *testing.T) {
 	for call, want := range map[string]string{
 		"log": "'waybill runs timeline'", "status": "'waybill runs list'", "list": "'waybill workflows list'",
 		"history": "'waybill runs timeline'", "search": "'waybill runs", "init": "'waybill workflows new ID'",
-		"undo": "'waybill fork RUN'", "LS": "'waybill runs list'", "runs ls": "'waybill runs list'",
+		"undo": "'waybill fork RUN'", "share": "'waybill runs report RUN'", "open": "'waybill console'",
+		"blocked": "'waybill inbox'", "LS": "'waybill runs list'", "runs ls": "'waybill runs list'",
 		"runs log": "'waybill runs timeline'", "sessions rm": "'waybill sessions delete'",
 		"workflows show": "'waybill workflows inspect'", "timeline": "'waybill runs timeline'",
 		"help log": "'waybill runs timeline'", "help runs history": "'waybill runs timeline'", "strat": "Did you mean 'waybill start'?",
