@@ -115,4 +115,4 @@ statements: ## how many statements the code has, without tests and test doubles
 	@$(GO) run ./testdata/statements .
 
 clean: ## remove what was built
-	rm -rf bin dist man
+	rm -rf bin dist man testdata/web/node_modules
