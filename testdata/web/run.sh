@@ -1,7 +1,7 @@
 #!/bin/sh
 # What "make web" and "make pictures" call: the tests of the report and the console in a browser, or the pictures that
 # README.md and docs/tour.md show. They need node, npm, Chromium and the two packages of package-lock.json. Where one is
-# missing, nothing runs and the status is 0; with WEB=required it is 1, as CI wants it.
+# missing, nothing runs and the status is 0; with WEB=required it is 1.
 set -eu
 cd "$(dirname "$0")"
 what=$1

@@ -1,4 +1,4 @@
-// Package current adds to a run what this machine and this store say about it now: whether the file of its workflow is
+// Package current adds to a run what this machine and this store report about it now: whether the file of its workflow is
 // another version, and which settings are others than at its start.
 //
 // It prints nothing. Start reading at Run.
@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// Run returns a run with what is said about it now.
+// Run returns a run with what is reported about it now.
 func Run(ctx context.Context, a *cli.App, o *cli.Store, r views.RunDetails) views.RunDetails {
 	return withSettings(ctx, a, o, withDrift(ctx, a, r))
 }
