@@ -58,7 +58,7 @@ func (p *planter) call(stdin string, args ...string) (exit int, stdout, stderr s
 }
 
 // endless lists the commands that serve until they are stopped, unless they are refused.
-var endless = []string{"waybill serve", "waybill mcp", "waybill runs watch", "waybill runs logs"}
+var endless = []string{"waybill serve", "waybill console", "waybill mcp", "waybill runs watch", "waybill runs logs"}
 
 // TestErrorsEchoNoSecret gives a secret in the place of each argument and each flag of each command. What a
 // failing call prints does not have it, with diagnostics and as JSON.
