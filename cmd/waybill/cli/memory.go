@@ -19,9 +19,12 @@ const heapPercent = 400
 // or lists many, and must be fast where they are short. The logs of a store may be imported, and a large segment leaves
 // several times its size as garbage. The returned function restores the earlier settings; of two concurrent calls in a
 // server the last one to end decides.
-func LimitHeap() (undo func()) {
+func LimitHeap() (undo func()) { return LimitHeapAt(memoryLimitBytes) }
+
+// LimitHeapAt is LimitHeap with a soft memory limit in bytes, for a command that keeps much of what it reads.
+func LimitHeapAt(limitBytes int64) (undo func()) {
 	percent := debug.SetGCPercent(heapPercent)
-	limit := debug.SetMemoryLimit(memoryLimitBytes)
+	limit := debug.SetMemoryLimit(limitBytes)
 	return func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
