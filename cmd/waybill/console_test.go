@@ -283,3 +283,32 @@ func TestConsoleShowsTheDifference(t *testing.T) {
 		}
 	}
 }
+
+// TestConsoleNamesTheCommandOfShow: at a step that needs an approval before and after something was handed in, and for a
+// run that is over.
+func TestConsoleNamesTheCommandOfShow(t *testing.T) {
+	t.Parallel()
+	p := consoleProgram(t)
+	p.writeFile("w.json", consoleFlow)
+	var step struct {
+		Session struct{ RunID string }
+	}
+	p.json(&step, "start", "w.json")
+	run := step.Session.RunID
+	c := p.console()
+	for i, act := range [][]string{{"continue", "--run", run, "--notes", "one"}, {"continue", "--run", run, "--notes", "two"},
+		{"runs", "cancel", run, "--reason", "r"}} {
+		p.runPiped(map[bool]int{true: 3}[i == 1], act...)
+		_, next, named := strings.Cut(p.runPiped(0, "runs", "show", run), "Next: ")
+		next, _, _ = strings.Cut(next, "\n")
+		next = strings.Replace(next, strings.TrimPrefix(run, "run_")[:8], run, 1)
+		_, text := c.ask("/runs/" + run)
+		want := `Next: <code class="cmd">` + next + `</code>`
+		if has := strings.Contains(text, "Next: <code"); has != named || named && !strings.Contains(text, want) {
+			t.Errorf("after %v: show says %q, the console does not:\n%s", act, next, text)
+		}
+		if (i < 2) != named || named && strings.Contains(next, " approve ") != (i == 1) {
+			t.Errorf("after %v: %q", act, next)
+		}
+	}
+}

@@ -14,11 +14,9 @@ import (
 	"github.com/waybill/waybill/durable/engine/report"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/projections/annotations"
 	"github.com/waybill/waybill/projections/markup"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 //go:embed console.css
@@ -93,14 +91,11 @@ func (c Console) Run(r report.Report) *markup.Node {
 	s := reportShell(r)
 	name := r.Run.RunID.String()
 	var next []*markup.Node
-	switch open := r.Run.Status == runs.InProgress || r.Run.Status == runs.Blocked; {
-	case r.Run.HandedOver != nil:
-		next = append(next, c.action("Take the session back:", "runs", "take-back", name))
-	case open && r.Run.Pending != nil && r.Run.Pending.Approval != nil:
-		next = append(next, c.action("Approve what was handed in:", "approve", name),
-			c.action("Send it back:", "send-back", name, "--reason", "TEXT"))
-	case open && r.Run.Health == manifest.Healthy:
-		next = append(next, c.action("Continue:", "run", "--run", name))
+	if words := Next(r.Run, name); words != nil {
+		next = append(next, c.action("Next:", words...))
+		if words[0] == "approve" {
+			next = append(next, c.action("Or send back what was handed in:", "send-back", name, "--reason", "TEXT"))
+		}
 	}
 	next = append(next, c.action("Annotate:", "annotate", name, "--label", "TEXT"),
 		c.action("Hand on what is recorded:", "runs", "report", name, "-o", "report.html"))

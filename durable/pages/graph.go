@@ -20,7 +20,7 @@ type drawn struct {
 	cause  event.CauseKind // of the edge that leads to it
 	lane   int
 	parent int // row of the parent, -1 for a root
-	hidden int // nodes that the row stands for, 0 for one node
+	hidden int // nodes that were drawn as this row, 0 for one node
 }
 
 // What a drawing shows.

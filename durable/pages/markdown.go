@@ -195,7 +195,7 @@ func (m mdWriter) outcome(s views.StepRow) {
 		m.fact("Check "+escaped(c.ID), cmp.Or(c.Why, "passed")+", after "+duration(c.DurationMs))
 	}
 	for _, x := range s.Assessments {
-		m.fact("Assessed", levels(x))
+		m.fact("Assessed", Levels(x))
 	}
 }
 

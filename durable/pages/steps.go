@@ -140,7 +140,7 @@ func stepOutcome(r views.RunDetails, s views.StepRow) (out []*markup.Node) {
 		add(checkLine(c)...)
 	}
 	for _, x := range s.Assessments {
-		add(markup.Text("assessed " + levels(x)))
+		add(markup.Text("assessed " + Levels(x)))
 	}
 	for _, d := range s.Decisions {
 		add(decisionLine(d)...)
@@ -212,8 +212,8 @@ func printed(text string) *markup.Node {
 	return markup.E(markup.Pre, markup.Num(markup.TabIndex, 0), markup.Text(text))
 }
 
-// levels formats the levels of an assessment with their reasons.
-func levels(x views.Assessment) string {
+// Levels formats the levels of an assessment with their reasons.
+func Levels(x views.Assessment) string {
 	var parts []string
 	for _, d := range x.Dimensions {
 		part := d.ID + ": " + d.Level

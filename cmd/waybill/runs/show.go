@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"slices"
 
 	"strings"
 
@@ -16,8 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/projections/runs"
+	"github.com/waybill/waybill/durable/pages"
 )
 
 // newShow returns "runs show". The document always contains the head of the session's log; the
@@ -122,30 +120,29 @@ func showRest(a *cli.App, p *page.Page, r views.RunDetails) {
 		render.ClaimNote(p, true)
 	}
 	// The pending step of a closed run will not be done.
-	showNext(a, p, r, r.Status == runs.Cancelled || r.Status == runs.Failed)
+	showNext(a, p, r)
 }
 
 // showNext prints the suggested command, in order of urgency. A closed run has none.
-func showNext(a *cli.App, p *page.Page, r views.RunDetails, closed bool) {
-	switch {
-	case r.Health == manifest.UnknownVersion:
+func showNext(a *cli.App, p *page.Page, r views.RunDetails) {
+	if r.Health == manifest.UnknownVersion {
 		if command := forkCommand(a, r); command != "" {
 			p.Line("")
 			p.Line("Next, to continue it in a store of your own: %s", command)
 		}
-	case r.Health != manifest.Healthy:
-		p.Line("")
-		// A damaged session must be verified first.
-		p.Line("Next: %s", a.Command("verify", page.ShortRun(r.RunID)))
-	case closed:
-	case r.HandedOver != nil:
-		p.Line("")
-		p.Text("", handedOverText(r.HandedOver.To))
-		p.Line("Next: %s", a.Command("import", "FILE")+", or: "+a.Command("runs", "take-back", page.ShortRun(r.RunID)))
-	case slices.ContainsFunc(r.Steps, isPending):
-		p.Line("")
-		p.Line("Next: %s", a.Command(render.NextCommand(waitsForApproval(r), r.RunID)...))
+		return
 	}
+	words := pages.Next(r, page.ShortRun(r.RunID))
+	if words == nil {
+		return
+	}
+	p.Line("")
+	next := a.Command(words...)
+	if r.HandedOver != nil && r.Health == manifest.Healthy {
+		p.Text("", handedOverText(r.HandedOver.To))
+		next = a.Command("import", "FILE") + ", or: " + next
+	}
+	p.Line("Next: %s", next)
 }
 
 // handedOverText says where a run continues.
@@ -178,17 +175,6 @@ func forkCommand(a *cli.App, r views.RunDetails) string {
 	}
 	return command.Line()
 }
-
-// waitsForApproval reports whether the pending step has a gap because an approval is missing.
-func waitsForApproval(r views.RunDetails) bool {
-	return slices.ContainsFunc(r.Gaps, func(g views.OpenGap) bool {
-		return g.Reason == reason.NeedsApproval && g.Pointer != nil && slices.ContainsFunc(r.Steps,
-			func(s views.StepRow) bool { return isPending(s) && *g.Pointer == reason.WorkflowStep(s.StepID) })
-	})
-}
-
-// isPending reports whether a step is the pending one. A complete run has none.
-func isPending(s views.StepRow) bool { return s.State == views.StepPending }
 
 // showGaps lists the blockers and open gaps on the path to the tip. Suggested fixes of blockers
 // are for programs and are not printed.

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/pages"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/decision"
@@ -79,7 +80,7 @@ func showOutcome(a *cli.App, p *page.Page, run id.Run, s views.ShownStep) {
 	}
 	showChecks(p, s.StepRow)
 	for _, x := range s.Assessments {
-		p.Text(indent+"assessed ", levelsOf(x))
+		p.Text(indent+"assessed ", pages.Levels(x))
 	}
 	for _, x := range s.Decisions {
 		p.Text(indent, decisionText(x))
@@ -198,26 +199,6 @@ func triesText(tries int64) string {
 func lastLines(text string, most int) string {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-most):], "\n")
-}
-
-// levelsOf formats the levels of an assessment with the reasons.
-func levelsOf(x views.Assessment) string {
-	parts := []string{}
-	for _, d := range x.Dimensions {
-		part := d.ID + ": " + d.Level
-		if d.Rationale != "" {
-			part += " (" + d.Rationale + ")"
-		}
-		parts = append(parts, part)
-	}
-	text := strings.Join(parts, ", ")
-	if x.AssessmentID != "" {
-		text = x.AssessmentID + " – " + text
-	}
-	if x.Summary != "" {
-		text += ". " + x.Summary
-	}
-	return text
 }
 
 // decisionText says who decided what, when, and with which reason.

@@ -68,7 +68,7 @@ func printRun(ctx context.Context, a *cli.App, o *cli.Store, ref string, head bo
 
 // keep keeps a row until it is printed, and the pending step for showRest.
 func (l *runRows) keep(s views.ShownStep) error {
-	if isPending(s.StepRow) {
+	if s.State == views.StepPending {
 		l.run.Steps = append(l.run.Steps, s.StepRow)
 	}
 	if l.kept == nil {

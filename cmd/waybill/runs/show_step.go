@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/pages"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/projections/runs"
@@ -57,7 +58,7 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 		}
 		showStepArtifacts(a, p, all)
 		for _, x := range s.Assessments {
-			p.Text(indent+"assessed ", levelsOf(x))
+			p.Text(indent+"assessed ", pages.Levels(x))
 		}
 		for _, x := range s.Decisions {
 			p.Text(indent, decisionText(x))

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pages"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -134,7 +135,7 @@ func showCandidates(a *cli.App, list candidates.List, p *page.Page) {
 			p.Line("  %s", a.Command("runs", "show", page.ShortRun(c.RunID)))
 			continue
 		}
-		p.Line("  %s", a.Command(render.NextCommand(c.NeedsApproval, c.RunID)...))
+		p.Line("  %s", a.Command(pages.Continue(c.NeedsApproval, page.ShortRun(c.RunID))...))
 	}
 	if list.BeginningOnly > 0 {
 		p.Line("")

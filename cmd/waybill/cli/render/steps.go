@@ -5,7 +5,6 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/views"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -54,14 +53,6 @@ func StepRow(p *page.Page, n int, s views.StepRow, status runs.Status) {
 	if s.Notes != "" {
 		p.Prose("       ", s.Notes, page.Plain)
 	}
-}
-
-// NextCommand returns the words of the command with which a person continues an open run: every view names the same one.
-func NextCommand(needsApproval bool, run id.Run) []string {
-	if needsApproval {
-		return []string{"approve", page.ShortRun(run)}
-	}
-	return []string{"run", "--run", page.ShortRun(run)}
 }
 
 // Checkpoint writes a checkpoint with its time and its notes, indented.
