@@ -112,7 +112,7 @@ func TestTallyEqualsAnnotationsAfterReload(t *testing.T) {
 			t.Fatalf("%s\n%s", savedTally(t, loaded), savedTally(t, whole))
 		}
 	})
-	if continued == 0 || missed == 0 {
+	if !testing.Short() && (continued == 0 || missed == 0) {
 		t.Errorf("%d continued, %d missed: the test covers too few cases", continued, missed)
 	}
 }

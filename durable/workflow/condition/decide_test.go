@@ -180,7 +180,7 @@ func TestNeverIsSound(t *testing.T) {
 			}
 		}
 	})
-	if found == 0 {
+	if found == 0 && !testing.Short() {
 		t.Error("no condition was reported")
 	}
 }
