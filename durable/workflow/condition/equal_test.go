@@ -158,7 +158,7 @@ func TestLooseLaws(t *testing.T) {
 			t.Fatalf("%s over %s: %+v, strictly %+v", c, vars.JCS(), d, s)
 		}
 	})
-	if loose == 0 {
+	if loose == 0 && !testing.Short() {
 		t.Error("no two values were alike")
 	}
 }
