@@ -67,10 +67,29 @@ func (x *Exact) Plain() (string, bool) {
 // Integer reads an integer of magnitude at most 2^53 in canonical form: no leading zero, no
 // fraction, no exponent, no negative zero.
 func (x *Exact) Integer() (int64, bool) {
+	if n, end := shortInteger(x.text, x.pos); end > 0 {
+		x.pos = end
+		return n, true
+	}
 	p := parser{text: x.text, pos: x.pos, exact: true}
 	f := p.number()
 	x.pos = p.pos
 	return int64(f), p.err == nil && f == math.Trunc(f) && math.Abs(f) <= maxInteger
+}
+
+// shortInteger reads an integer of at most 15 digits without a sign, as nearly all are; end is 0 for any other text.
+func shortInteger(text string, start int) (n int64, end int) {
+	at := start
+	for at < len(text) && at < start+16 && '0' <= text[at] && text[at] <= '9' {
+		n = 10*n + int64(text[at]-'0')
+		at++
+	}
+	switch digits := at - start; {
+	case digits == 0, digits == 16, digits > 1 && text[start] == '0',
+		at < len(text) && (text[at] == '.' || text[at] == 'e' || text[at] == 'E'):
+		return 0, 0
+	}
+	return n, at
 }
 
 // Into reads one value into what out points to, as Decode would. depth is the number of arrays
@@ -185,7 +204,10 @@ func (x *Exact) structure(p *plan, out reflect.Value, depth int) bool {
 			continue
 		}
 		first = false
-		member := out.FieldByIndex(f.index)
+		member := out
+		for _, at := range f.index {
+			member = member.Field(at)
+		}
 		if !x.value(f.plan, member, depth+1) || f.omitZero && f.plan.zero(member) {
 			return false
 		}

@@ -76,8 +76,11 @@ func (p *parser) escaped() string {
 		case c < ' ':
 			p.fail("unescaped control character %U in a string", c)
 		case c != '\\':
-			b.WriteByte(c)
-			p.pos++
+			start := p.pos
+			for p.pos < len(p.text) && p.text[p.pos] != '"' && p.text[p.pos] != '\\' && p.text[p.pos] >= ' ' {
+				p.pos++
+			}
+			b.WriteString(p.text[start:p.pos])
 		default:
 			b.WriteRune(p.escape())
 		}

@@ -180,6 +180,32 @@ func (v Value) Without(name string) Value {
 	return v
 }
 
+// Merged returns an object with the members of v and of delta. Those of delta replace those of v; a member that is null is
+// left out. What is no object has no members.
+func (v Value) Merged(delta Value) Value {
+	n := len(v.keys) + len(delta.keys)
+	out := Value{kind: Object, keys: make([]string, 0, n), list: make([]Value, 0, n)}
+	for i, j := 0, 0; i < len(v.keys) || j < len(delta.keys); {
+		order := -1
+		if i == len(v.keys) {
+			order = 1
+		} else if j < len(delta.keys) {
+			order = CompareKeys(v.keys[i], delta.keys[j])
+		}
+		from, at := v, i
+		if order >= 0 {
+			from, at, j = delta, j, j+1
+		}
+		if order <= 0 {
+			i++
+		}
+		if !from.list[at].IsNull() {
+			out.keys, out.list = append(out.keys, from.keys[at]), append(out.list, from.list[at])
+		}
+	}
+	return out
+}
+
 // find returns the index of a member, or the index at which it would be inserted. Only objects
 // have keys.
 func (v Value) find(name string) (int, bool) {

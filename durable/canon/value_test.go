@@ -44,6 +44,38 @@ func TestWithAndWithout(t *testing.T) {
 }
 
 // With and Without behave like a map that is copied on every change.
+// TestMergedIsWithAndWithout: member by member.
+func TestMergedIsWithAndWithout(t *testing.T) {
+	name := rapid.SampledFrom([]string{"", "a", "b", "c", "\ufffd", "\U00010000", "aa"})
+	value := rapid.Custom(func(t *rapid.T) canon.Value {
+		members := make([]canon.Member, rapid.IntRange(0, 6).Draw(t, "members"))
+		for i := range members {
+			members[i] = canon.Member{Name: name.Draw(t, "name"), Value: canon.OfInt(rapid.Int64Range(0, 9).Draw(t, "n"))}
+			if rapid.IntRange(0, 3).Draw(t, "null") == 0 {
+				members[i].Value = canon.Value{}
+			}
+		}
+		return canon.OfMembers(members...)
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		base, delta := value.Draw(t, "base"), value.Draw(t, "delta")
+		want := canon.OfMembers()
+		for _, v := range []canon.Value{base, delta} {
+			for i := range v.Len() {
+				if want = want.With(v.Key(i), v.Item(i)); v.Item(i).IsNull() {
+					want = want.Without(v.Key(i))
+				}
+			}
+		}
+		if got := base.Merged(delta); !got.Equal(want) {
+			t.Fatalf("%s and %s: %s, want %s", base.JCS(), delta.JCS(), got.JCS(), want.JCS())
+		}
+	})
+	if got := canon.OfList(canon.OfInt(1)).Merged(canon.OfInt(2)); !got.Equal(canon.OfMembers()) {
+		t.Errorf("of no objects: %s", got.JCS())
+	}
+}
+
 func TestValueIsAnImmutableMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, v := map[string]int64{}, canon.OfMembers()

@@ -85,10 +85,17 @@ func isBase32Of16(raw string) bool {
 
 // isBase32 reports whether all characters are of the alphabet of ids.
 func isBase32(raw string) bool {
+	other := false
 	for j := range len(raw) {
-		if c := raw[j]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {
-			return false
-		}
+		other = other || outside[raw[j]]
 	}
-	return true
+	return !other
 }
+
+// outside marks the bytes that are not in the alphabet of ids.
+var outside = func() (out [256]bool) {
+	for c := range out {
+		out[c] = (c < 'a' || c > 'z') && (c < '2' || c > '7')
+	}
+	return out
+}()

@@ -119,8 +119,8 @@ func (r *Run) addEdge(p event.EdgeCreated) {
 			to.Depth-- // a refused attempt acknowledges no step
 		}
 	}
-	r.updateTip(p.FromNodeID)
-	r.updateTip(p.ToNodeID)
+	r.updateTip(from)
+	r.updateTip(to)
 }
 
 // addAttempt appends an attempt. n is nil for a node that the log does not create; only damaged and

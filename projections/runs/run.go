@@ -52,13 +52,13 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 		return
 	}
 	// In a window the node may have been left out: requires then marks the fold as incomplete.
-	if _, made := e.Data.(event.NodeCreated); !made && r.requires(e.Scope.NodeID) {
+	if _, made := e.Data.(event.NodeCreated); !made && (r.missed || n == nil && r.requires(e.Scope.NodeID)) {
 		return
 	}
 	switch p := e.Data.(type) {
 	case event.NodeCreated:
 		r.addNode(e, p)
-		r.updateTip(e.Scope.NodeID)
+		r.updateTip(r.Nodes[e.Scope.NodeID])
 	case event.EdgeCreated:
 		r.addEdge(p)
 	case event.ContextSet:
@@ -72,18 +72,18 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 		n.addAttempt(e, p)
 	case event.PreferencesChanged:
 		r.setPreferences(n, p)
-		r.updateTip(e.Scope.NodeID)
+		r.updateTip(n)
 	case event.NodeOutputAppended:
 		r.addOutput(n, e, p, g)
-		r.updateTip(e.Scope.NodeID)
+		r.updateTip(n)
 	case event.GapRecorded:
 		r.addGap(n, e, p, g)
-		r.updateTip(e.Scope.NodeID)
+		r.updateTip(n)
 	case event.CapabilityObserved:
 		n.setCapability(p)
-		r.updateTip(e.Scope.NodeID)
+		r.updateTip(n)
 	case event.DivergenceRecorded:
-		r.updateTip(e.Scope.NodeID)
+		r.updateTip(n)
 	case event.DecisionTraceAppended, event.Unknown:
 		// Decision traces explain a decision and unknown events are not interpreted: no state.
 	}

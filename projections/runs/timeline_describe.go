@@ -228,6 +228,9 @@ const textBytesMax = 160
 // oneLine returns the first line of s that is not blank, with runs of white space collapsed, cut to
 // textBytesMax bytes. " …" marks text that was left out.
 func oneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
 	for line := range strings.Lines(s) {
 		if line = strings.Join(strings.Fields(line), " "); line == "" {
 			continue
@@ -239,6 +242,25 @@ func oneLine(s string) string {
 		return line
 	}
 	return ""
+}
+
+// isOneLine reports text that oneLine returns as it is: short, of ASCII, with single spaces between its words.
+func isOneLine(s string) bool {
+	if len(s) > textBytesMax {
+		return false
+	}
+	space := true // at the beginning, and behind a space
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ' && !space:
+			space = true
+		case c <= ' ' || c > '~':
+			return false
+		default:
+			space = false
+		}
+	}
+	return !space
 }
 
 // quote returns the first line of s in quotation marks.

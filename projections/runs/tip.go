@@ -1,17 +1,12 @@
 package runs
 
-import (
-	"slices"
-
-	"github.com/waybill/waybill/durable/id"
-)
+import "slices"
 
 // updateTip moves the preferred tip after an event at a node (docs/design.md#preferred-tip). The
 // preferred tip is the leaf whose history has the latest event. An event at a node belongs to the
 // history of all leaves below it and of no other leaf, and event indices only grow: after every
 // such event the tip is the leaf below that node that was created last.
-func (r *Run) updateTip(nodeID id.Node) {
-	n := r.Nodes[nodeID]
+func (r *Run) updateTip(n *Node) {
 	for n != nil && !n.IsLeaf() && n.AckedChildren == 0 {
 		// The parent was left out of the window: the leaf cannot be determined.
 		if n.Above != nil {

@@ -3,10 +3,14 @@ package session
 import (
 	"context"
 	"errors"
+	"sync"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -37,6 +41,48 @@ func (f Found) NotRead() error { return runNotFound(f.Run.String(), 1) }
 // checked again. STORE_CONFLICT: the segments that were passed are not those of the log any more.
 func Each(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
 	return eachKnown(ctx, r, s, true, visit)
+}
+
+// EachNode is Each for callers that show the nodes of a run: the snapshots of the nodes that a segment creates are read
+// on another goroutine meanwhile, and ViewOf returns them. One that cannot be read is left to the caller.
+func EachNode(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
+	refs := make(chan canon.Digest, snapshotsAhead)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for ref := range refs {
+			readView(ctx, r, ref)
+		}
+	})
+	defer reading.Wait()
+	defer close(refs)
+	return Each(ctx, r, s, func(seg manifest.Segment, head manifest.Head) error {
+		for _, e := range seg.Events {
+			if p, ok := e.Data.(event.NodeCreated); ok {
+				select {
+				case refs <- p.SnapshotRef:
+				default: // the caller is faster
+				}
+			}
+		}
+		return visit(seg, head)
+	})
+}
+
+// snapshotsAhead bounds the snapshots that EachNode has not read yet.
+const snapshotsAhead = 1 << 10
+
+// readView keeps a snapshot for ViewOf, if it has the form of this version.
+func readView(ctx context.Context, r *Reader, ref canon.Digest) {
+	if _, known := ViewOf(r, ref); known {
+		return
+	}
+	data, err := r.source.Object(ctx, manifest.Snapshot, ref)
+	if err != nil {
+		return
+	}
+	if s, err := snapshot.Decode(data); err == nil {
+		KeepView(r, ref, s.View().Brief())
+	}
 }
 
 // EachLine is Each for callers that need the lines of the log and not its events: segments up to the head of the

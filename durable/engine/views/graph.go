@@ -146,7 +146,7 @@ type graphPass struct {
 func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	p.fold, p.obs, p.workflow = runs.NewFold(), &observer{v: p.v}, nil
 	p.g, p.index, p.edges, p.unmet = &GraphReading{}, map[rawNode]int{}, nil, map[rawNode][]reference{}
-	v, err := session.Each(ctx, p.v.r, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
+	v, err := session.EachNode(ctx, p.v.r, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		p.addEdges(seg)
 		_ = p.fold.Visit(seg, head) // always nil
 		if session.NodeCount(p.fold) <= p.nodesMax {

@@ -75,7 +75,7 @@ func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error
 // pass reads the log once for a telling, from its beginning up to t.until.
 func (t *Timeline) pass(ctx context.Context, d *telling) (manifest.Verdict, error) {
 	d.fold, d.branches, d.events, d.bytes = runs.NewFold(), runs.NewBranches(), nil, 0
-	v, err := session.Each(ctx, t.v.r, t.found.Session, func(seg manifest.Segment, head manifest.Head) error {
+	v, err := session.EachNode(ctx, t.v.r, t.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		if err := d.add(ctx, seg, head); err != nil {
 			return err
 		}
@@ -112,8 +112,8 @@ type telling struct {
 	workflowLoaded bool
 }
 
-// chunkBytesMax is the size of the segments of a chunk at which it is described. Nearly every run is one chunk.
-const chunkBytesMax = 2 << 20
+// The sizes of the segments of a chunk at which it is described. Nearly every run is one chunk; others need little memory.
+const firstChunkBytesMax, chunkBytesMax = 2 << 20, 512 << 10
 
 // errMissedNode reports that an event refers to a node that the window of the fold does not have: the log is read
 // again with a whole fold.
@@ -131,7 +131,7 @@ func (d *telling) add(ctx context.Context, seg manifest.Segment, head manifest.H
 			d.events, d.bytes = append(d.events, e), d.bytes+len(seg.Bytes)/len(seg.Events)
 		}
 	}
-	if d.bytes < chunkBytesMax && session.NodeCount(d.fold) <= d.nodesMax {
+	if (d.bytes < chunkBytesMax || d.next == 0 && d.bytes < firstChunkBytesMax) && session.NodeCount(d.fold) <= d.nodesMax {
 		return nil
 	}
 	if err := d.tell(ctx); err != nil {

@@ -55,19 +55,4 @@ func IsContextBudget(err error) bool {
 // MergeContext returns base with the members of delta. It replaces top-level members as a whole;
 // a null member of delta deletes (docs/design.md#context). Values that are not objects count as
 // empty.
-func MergeContext(base, delta canon.Value) canon.Value {
-	members := make([]canon.Member, 0, base.Len()+delta.Len())
-	for _, v := range []canon.Value{base, delta} {
-		for i := 0; v.Kind() == canon.Object && i < v.Len(); i++ {
-			members = append(members, canon.Member{Name: v.Key(i), Value: v.Item(i)})
-		}
-	}
-	merged := canon.OfMembers(members...)
-	kept := members[:0]
-	for i := range merged.Len() {
-		if !merged.Item(i).IsNull() {
-			kept = append(kept, canon.Member{Name: merged.Key(i), Value: merged.Item(i)})
-		}
-	}
-	return canon.OfMembers(kept...)
-}
+func MergeContext(base, delta canon.Value) canon.Value { return base.Merged(delta) }

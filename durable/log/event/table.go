@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
 )
@@ -38,6 +39,7 @@ type Spec struct {
 	// ignorable: events of the kind have the member of that name, and one without it is foreign.
 	ignorable bool
 	zero      Payload
+	scratch   *sync.Pool // of pointers to payloads, for exact
 }
 
 // Pinner is implemented by data that refers to a snapshot. The group that commits the event pins
@@ -55,14 +57,19 @@ func Row[P Payload](need ScopeNeed) Spec {
 func rowOf(zero Payload, need ScopeNeed) Spec {
 	_, pins := zero.(Pinner)
 	_, ignores := zero.(ignorable)
-	return Spec{kind: zero.Kind(), scope: need, of: reflect.TypeOf(zero), pins: pins, ignorable: ignores, zero: zero}
+	of := reflect.TypeOf(zero)
+	return Spec{kind: zero.Kind(), scope: need, of: of, pins: pins, ignorable: ignores, zero: zero,
+		scratch: &sync.Pool{New: func() any { return reflect.New(of).Interface() }}}
 }
 
 // exact decodes a canonical line.
 func (s *Spec) exact(x *canon.Exact) (Payload, bool) {
-	p := reflect.New(s.of)
-	ok := x.Into(p.Interface(), dataDepth)
-	return p.Elem().Interface().(Payload), ok
+	p := s.scratch.Get()
+	defer s.scratch.Put(p)
+	data := reflect.ValueOf(p).Elem()
+	data.SetZero()
+	ok := x.Into(p, dataDepth)
+	return data.Interface().(Payload), ok // a copy
 }
 
 // decode decodes with one of canon's decoders.

@@ -23,7 +23,7 @@ func (d *Disk) ReadFile(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	info, err := osfs.InfoAtOpen(f)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (d *Disk) ReadWithin(name string, limit int64) (b []byte, within bool, err 
 		return nil, false, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	info, err := osfs.InfoAtOpen(f)
 	if err != nil || info.Size > limit {
 		return nil, false, err
 	}

@@ -141,6 +141,13 @@ func Plain(line string) string { return line }
 
 // StyledText is Text that applies paint, such as p.Bold or Plain, to each line.
 func (p *Page) StyledText(lead, s string, paint func(string) string) {
+	if p.Width == 0 && p.screen == nil && !p.exact { // one line of any width
+		if s = p.trimmed(joinLines(strings.TrimSpace(s))); s == "" {
+			lead = strings.TrimRight(lead, " ")
+		}
+		p.Print(lead + paint(s) + "\n")
+		return
+	}
 	rest := strings.Repeat(" ", TextWidth(lead))
 	if p.exact {
 		rest += hang
@@ -158,10 +165,20 @@ var lineBreaks = pattern.New(`\s*[\n\v\f\r\x{85}\x{2028}\x{2029}][\s\x{85}\x{202
 
 // joinLines replaces line breaks with spaces.
 func joinLines(s string) string {
-	if !strings.ContainsAny(s, "\n\v\f\r\u0085\u2028\u2029") {
+	if isOneLine(s) {
 		return s
 	}
 	return lineBreaks.ReplaceAllString(s, " ")
+}
+
+// isOneLine reports text without line breaks. Beyond ASCII, U+0085 and U+2028 to U+202F begin with these bytes.
+func isOneLine(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; '\n' <= c && c <= '\r' || c == 0xc2 || c == 0xe2 {
+			return !strings.ContainsAny(s, "\n\v\f\r\u0085\u2028\u2029")
+		}
+	}
+	return true
 }
 
 // clean is Clean, and on an exact page marked.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -16,6 +17,9 @@ var iteration = pattern.New(`^((?:Decided: )?(?:Loop|Step) "[^"]*"` +
 
 // Sentence returns a stored sentence of the engine for people: iterations are counted from one.
 func Sentence(text string) string {
+	if !strings.Contains(text, "iteration ") {
+		return text
+	}
 	m := iteration.FindStringSubmatch(text)
 	if m == nil {
 		return text

@@ -39,6 +39,28 @@ type Timeline struct {
 	day      string // the heading that was written last; see page.Page.TimeInDay
 	branches int    // that were written
 	who      int    // width of the widest actor that was written
+	// names are actors as they were written last, on a page of the width nameWidth.
+	names     map[event.Actor]string
+	nameWidth int
+	// at is the second atSecond as it was written last: many events have the same one.
+	at       string
+	atSecond int64
+}
+
+// namesMax bounds the actors that a Timeline keeps.
+const namesMax = 64
+
+// name returns ActorAndKind in a fifth of the page.
+func (t *Timeline) name(p *page.Page, a event.Actor) string {
+	if name, known := t.names[a]; known && t.nameWidth == p.Width {
+		return name
+	}
+	if t.nameWidth != p.Width || len(t.names) >= namesMax || t.names == nil {
+		t.names, t.nameWidth = map[event.Actor]string{}, p.Width
+	}
+	name := actorWithin(a, p.Width/5)
+	t.names[a] = name
+	return name
 }
 
 // lanesMax bounds the lanes of branches; the branch of a line is then a number.
@@ -47,8 +69,10 @@ const lanesMax = 6
 // Line writes one line. From the first line of a second branch on, each line has the branch to which its event belongs:
 // as a sign in the lane of the branch at a terminal, else as a number.
 func (t *Timeline) Line(p *page.Page, m runs.TimelineEntry) {
-	at, day := p.TimeInDay(t.day, m.AtMs, time.TimeOnly)
-	t.day = day
+	if second := m.AtMs / 1000; second != t.atSecond || t.at == "" || m.AtMs <= 0 {
+		t.atSecond = second
+		t.at, t.day = p.TimeInDay(t.day, m.AtMs, time.TimeOnly)
+	}
 	paint := page.Plain
 	// Entries about the internal work of the engine are less important to a reader.
 	if m.Working {
@@ -58,12 +82,13 @@ func (t *Timeline) Line(p *page.Page, m runs.TimelineEntry) {
 	if m.Foreign {
 		mark = p.Warn(ForeignMark) + " "
 	}
-	who := actorWithin(m.Actor, p.Width/5)
-	if t.who = max(t.who, page.TextWidth(who), actorWidthMin); p.Width > 0 {
+	who := t.name(p, m.Actor)
+	if p.Width > 0 {
+		t.who = max(t.who, page.TextWidth(who), actorWidthMin)
 		who += strings.Repeat(" ", t.who-page.TextWidth(who))
 	}
 	t.branches = max(t.branches, m.Branch)
-	lead := p.Dim(cmp.Or(at, "-")) + "  " + who + "  "
+	lead := p.Dim(cmp.Or(t.at, "-")) + "  " + who + "  "
 	if p.Width > 0 && p.Width < page.TextWidth(lead)+page.TextWidthMin {
 		p.Line("%s", lead) // the text has a line of its own where little is left beside the actor
 		lead = "  "
