@@ -47,7 +47,10 @@ type ReadRequest struct {
 	Trusted manifest.Head
 	// TrustedEvents asks for these segments with their events, decoded without checks that they passed before.
 	TrustedEvents bool
-	Locked        bool // the caller holds the log's exclusive lock: re-reading takes none
+	// Ahead is nil or called, on any goroutine, with segments that a store reads ahead of the visitor: none, some or all,
+	// not verified yet. It is for reading what the visitor will ask for; nothing may depend on it.
+	Ahead  func(manifest.Segment)
+	Locked bool // the caller holds the log's exclusive lock: re-reading takes none
 }
 
 // Visitor receives the committed segments of one reading of a log.

@@ -92,10 +92,24 @@ func shortInteger(text string, start int) (n int64, end int) {
 	return n, at
 }
 
+// ExactReader is implemented by pointers to frequent types that read their own members as Into would, in JCS order.
+type ExactReader interface {
+	ReadExact(x *Exact) bool
+}
+
+// ID reads an id or a digest into what it points to.
+func (x *Exact) ID(into canonicalText) bool {
+	s, ok := x.Text()
+	return ok && into.UnmarshalString(s) == nil
+}
+
 // Into reads one value into what out points to, as Decode would. depth is the number of arrays
 // and objects that enclose the value; limits.JSONDepthMax counts from the document. On false,
 // out holds the members that were read so far.
 func (x *Exact) Into(out any, depth int) bool {
+	if own, ok := out.(ExactReader); ok {
+		return own.ReadExact(x)
+	}
 	v := reflect.ValueOf(out).Elem()
 	return x.value(planOf(v.Type()), v, depth)
 }

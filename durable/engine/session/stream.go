@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -40,36 +39,20 @@ func (f Found) NotRead() error { return runNotFound(f.Run.String(), 1) }
 // segment, so that it needs the same memory for any log. Events up to the head of the session's head cache are not
 // checked again. STORE_CONFLICT: the segments that were passed are not those of the log any more.
 func Each(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
-	return eachKnown(ctx, r, s, true, visit)
+	return eachKnown(ctx, r, s, ports.ReadRequest{TrustedEvents: true}, visit)
 }
 
-// EachNode is Each for callers that show the nodes of a run: the snapshots of the nodes that a segment creates are read
-// on another goroutine meanwhile, and ViewOf returns them. One that cannot be read is left to the caller.
+// EachNode is Each for callers that show the nodes of a run: the snapshots of the nodes of segments that are read ahead
+// are read ahead too, and ViewOf returns them. One that cannot be read is left to the caller.
 func EachNode(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
-	refs := make(chan canon.Digest, snapshotsAhead)
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		for ref := range refs {
-			readView(ctx, r, ref)
-		}
-	})
-	defer reading.Wait()
-	defer close(refs)
-	return Each(ctx, r, s, func(seg manifest.Segment, head manifest.Head) error {
+	return eachKnown(ctx, r, s, ports.ReadRequest{TrustedEvents: true, Ahead: func(seg manifest.Segment) {
 		for _, e := range seg.Events {
 			if p, ok := e.Data.(event.NodeCreated); ok {
-				select {
-				case refs <- p.SnapshotRef:
-				default: // the caller is faster
-				}
+				readView(ctx, r, p.SnapshotRef)
 			}
 		}
-		return visit(seg, head)
-	})
+	}}, visit)
 }
-
-// snapshotsAhead bounds the snapshots that EachNode has not read yet.
-const snapshotsAhead = 1 << 10
 
 // readView keeps a snapshot for ViewOf, if it has the form of this version.
 func readView(ctx context.Context, r *Reader, ref canon.Digest) {
@@ -88,14 +71,16 @@ func readView(ctx context.Context, r *Reader, ref canon.Digest) {
 // EachLine is Each for callers that need the lines of the log and not its events: segments up to the head of the
 // session's head cache are verified and passed without Events.
 func EachLine(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
-	return eachKnown(ctx, r, s, false, visit)
+	return eachKnown(ctx, r, s, ports.ReadRequest{}, visit)
 }
 
-// eachKnown is Each, with or without the events up to the head of the session's head cache.
-func eachKnown(ctx context.Context, r *Reader, s id.Session, events bool, visit ports.VisitorFunc) (manifest.Verdict, error) {
+// eachKnown is Each for a request without a log.
+func eachKnown(ctx context.Context, r *Reader, s id.Session, req ports.ReadRequest, visit ports.VisitorFunc) (manifest.Verdict,
+	error) {
 	p := &passed{session: s, visit: visit}
 	b, _ := r.Brief(ctx, s, r.HeadKey(ctx))
-	v, err := each(ctx, r, p, ports.ReadRequest{Trusted: b.Head, TrustedEvents: events})
+	req.Trusted = b.Head
+	v, err := each(ctx, r, p, req)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		// Another log, or one that lost its tail. Whether its events are known is found out by decoding them.
 		v, err = each(ctx, r, p, ports.ReadRequest{})

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 )
 
@@ -108,4 +109,53 @@ func kindAtEnd(text string) string {
 	}
 	kind, _, _ := strings.Cut(end[at+len(kindMember):], `"`)
 	return kind
+}
+
+// ReadExact implements canon.ExactReader.
+func (a *Actor) ReadExact(x *canon.Exact) (ok bool) {
+	if !x.Literal(`{"kind":`) || !word(x, &a.Kind) {
+		return false
+	}
+	if x.Literal(`,"ref":`) {
+		if a.Ref, ok = x.Text(); !ok || a.Ref == "" {
+			return false
+		}
+	}
+	return x.Literal("}")
+}
+
+// ReadExact implements canon.ExactReader.
+func (s *Scope) ReadExact(x *canon.Exact) bool {
+	if x.Literal(`{"nodeId":`) {
+		return x.ID(&s.NodeID) && (x.Literal("}") || x.Literal(`,"runId":`) && x.ID(&s.RunID) && x.Literal("}"))
+	}
+	return x.Literal(`{"runId":`) && x.ID(&s.RunID) && x.Literal("}") // the zero Scope is not written
+}
+
+// ReadExact implements canon.ExactReader.
+func (n *NodeCreated) ReadExact(x *canon.Exact) bool {
+	if !x.Literal(`{"nodeKind":`) || !word(x, &n.NodeKind) || !x.Literal(`,"parentNodeId":`) {
+		return false
+	}
+	if n.ParentNodeID = nil; !x.Literal("null") {
+		if n.ParentNodeID = new(id.Node); !x.ID(n.ParentNodeID) {
+			return false
+		}
+	}
+	return x.Literal(`,"snapshotRef":`) && x.ID(&n.SnapshotRef) && x.Literal(`,"workflowHash":`) && x.ID(&n.WorkflowHash) &&
+		x.Literal("}")
+}
+
+// ReadExact implements canon.ExactReader.
+func (e *EdgeCreated) ReadExact(x *canon.Exact) bool {
+	return x.Literal(`{"cause":{"eventId":`) && x.ID(&e.Cause.EventID) && x.Literal(`,"kind":`) && word(x, &e.Cause.Kind) &&
+		x.Literal(`},"edgeKind":`) && word(x, &e.EdgeKind) && x.Literal(`,"fromNodeId":`) && x.ID(&e.FromNodeID) &&
+		x.Literal(`,"toNodeId":`) && x.ID(&e.ToNodeID) && x.Literal("}")
+}
+
+// word reads a word of a closed set, which Check checks.
+func word[W ~string](x *canon.Exact, into *W) bool {
+	s, ok := x.Text()
+	*into = W(s)
+	return ok
 }

@@ -3,6 +3,7 @@ package event_test
 import (
 	"bytes"
 	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -114,6 +115,24 @@ func TestDecodersAgreeOnOddities(t *testing.T) {
 		}
 		checkDecodersAgree(t, text)
 	})
+}
+
+// TestDecodersAgreeOnMembers: a member that is empty, absent, twice or at another place.
+func TestDecodersAgreeOnMembers(t *testing.T) {
+	member := regexp.MustCompile(`,?"[a-zA-Z0-9]+":(null|[0-9]+|"[^"\\]*")`)
+	value := regexp.MustCompile(`:(null|[0-9]+|"[^"\\]*")$`)
+	for _, line := range lines(t) {
+		for _, at := range member.FindAllIndex(line, -1) {
+			before, this, after := line[:at[0]], line[at[0]:at[1]], line[at[1]:]
+			for _, other := range []string{"", string(this) + string(this), value.ReplaceAllString(string(this), `:""`),
+				value.ReplaceAllString(string(this), `:null`)} {
+				checkDecodersAgree(t, slices.Concat(before, []byte(other), after))
+			}
+			if next := member.FindIndex(after); next != nil && next[0] == 0 {
+				checkDecodersAgree(t, slices.Concat(before, after[:next[1]], this, after[next[1]:]))
+			}
+		}
+	}
 }
 
 func FuzzDecodersAgree(f *testing.F) {

@@ -206,6 +206,9 @@ func statedSize(line []byte) int64 {
 func (p *prefetcher) work() {
 	for l := range p.jobs {
 		l.load(p.in, runtime.GOMAXPROCS(0))
+		if p.in.Ahead != nil && len(l.seg.Events) > 0 {
+			p.in.Ahead(l.seg)
+		}
 		close(l.done)
 	}
 }

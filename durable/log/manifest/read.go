@@ -42,6 +42,8 @@ type Input struct {
 	Trusted Head
 	// TrustedEvents passes them with Events, decoded without the checks that they passed before.
 	TrustedEvents bool
+	// Ahead is nil or called on another goroutine with each segment whose events were read ahead, before it is verified.
+	Ahead func(Segment)
 	// Foreign accepts groups with unknown members, with health UnknownVersion
 	// (docs/design.md#foreign-stores).
 	Foreign bool

@@ -66,6 +66,7 @@ func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign 
 	run func(manifest.Input) (manifest.Verdict, error)) (manifest.Verdict, error) {
 	in := Input(ctx, r.d, req.Log)
 	in.From, in.Trusted, in.TrustedEvents, in.Foreign = req.From, req.Trusted, req.TrustedEvents, foreign
+	in.Ahead = req.Ahead
 	f, err := r.d.Open(layout.ManifestPath(req.Log), osfs.Read)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

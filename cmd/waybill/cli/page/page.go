@@ -171,11 +171,13 @@ func joinLines(s string) string {
 	return lineBreaks.ReplaceAllString(s, " ")
 }
 
-// isOneLine reports text without line breaks. Beyond ASCII, U+0085 and U+2028 to U+202F begin with these bytes.
+// isOneLine reports text without line breaks.
 func isOneLine(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; '\n' <= c && c <= '\r' || c == 0xc2 || c == 0xe2 {
-			return !strings.ContainsAny(s, "\n\v\f\r\u0085\u2028\u2029")
+		switch c := s[i]; {
+		case c == 0xc2 && strings.HasPrefix(s[i:], "\u0085"), c == 0xe2 && strings.HasPrefix(s[i:], "\u2028"),
+			c == 0xe2 && strings.HasPrefix(s[i:], "\u2029"), '\n' <= c && c <= '\r':
+			return false
 		}
 	}
 	return true
