@@ -48,7 +48,7 @@ type Reader struct {
 	pinned   int // bytes of compiled
 	states   map[canon.Digest]snapshot.State
 	keys     int // completed steps of states
-	views    map[canon.Digest]snapshot.View
+	views    map[rawDigest]snapshot.View
 	folds    map[id.Session]*runs.Fold
 	// durable is keyed by the owner of a log.
 	durable map[string]durableHead
@@ -61,7 +61,7 @@ type Reader struct {
 // NewReader returns a Reader that has read nothing.
 func NewReader(s Source) *Reader {
 	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{},
-		views: map[canon.Digest]snapshot.View{},
+		views: map[rawDigest]snapshot.View{},
 		folds: map[id.Session]*runs.Fold{}, durable: map[string]durableHead{}, homes: map[id.Run]id.Session{}}
 }
 
@@ -168,26 +168,31 @@ func (r *Reader) CacheState(ref canon.Digest, s snapshot.State) {
 	r.states[ref] = s
 }
 
+// rawDigest is the bytes of a digest, which share no memory with the log.
+type rawDigest = [32]byte
+
 // viewsMax bounds how many snapshots are kept as they are shown, in about 200 bytes each: those of a long run, of which
 // several views show each node.
 const viewsMax = 8 << 10
 
 // ViewOf returns a snapshot of this version as it is shown, without the keys of the completed steps, if it is kept.
 func ViewOf(r *Reader, ref canon.Digest) (v snapshot.View, ok bool) {
+	raw := ref.Raw()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, ok = r.views[ref]
+	v, ok = r.views[raw]
 	return v, ok
 }
 
 // KeepView keeps a snapshot as it is shown, which is a copy (snapshot.View.Brief). A full cache is emptied.
 func KeepView(r *Reader, ref canon.Digest, v snapshot.View) {
+	raw := ref.Raw()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.views) >= viewsMax {
 		clear(r.views)
 	}
-	r.views[ref] = v
+	r.views[raw] = v
 }
 
 // Object reads an object whose digest matches ref. Errors: STORE_CORRUPT,
