@@ -80,7 +80,7 @@ func (t describer) describeEdge(p event.EdgeCreated) string {
 	case event.CheckpointCreated:
 		return "Linked a checkpoint to " + from
 	}
-	return fmt.Sprintf("Advanced from %s to %s", from, to)
+	return "Advanced from " + from + " to " + to
 }
 
 // describeAttempt describes the outcome of an attempt with its first blocker and the number of the
@@ -147,7 +147,7 @@ func describePreferences(p event.PreferencesChanged) string {
 // describeOutput describes notes by their first line, artifacts by kind and size.
 func describeOutput(e event.Event, p event.NodeOutputAppended, step string) string {
 	if p.OutputChannel == event.Recap {
-		return fmt.Sprintf("Notes on %s: %s", step, oneLine(p.Payload.NotesMarkdown))
+		return "Notes on " + step + ": " + oneLine(p.Payload.NotesMarkdown)
 	}
 	if p.Decision != nil && p.Payload.ArtifactKind == event.DecisionKind {
 		return describeDecision(*p.Decision, step)
