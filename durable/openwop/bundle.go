@@ -1,11 +1,15 @@
 package openwop
 
-import "github.com/waybill/waybill/durable/canon"
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/invisible"
+)
 
 // BundleVersion is the version of debug bundles.
 const BundleVersion = "1.0"
 
-// BundleBytesMax bounds a debug bundle, in bytes of canonical JSON.
+// BundleBytesMax bounds a debug bundle, in bytes of JSON as it is sent: with escapes for invisible characters
+// (docs/design.md#printed-bytes).
 const BundleBytesMax = 8 << 20
 
 // DebugBundle is one run for diagnosis: its state, its events and its annotations. Every
@@ -38,37 +42,72 @@ type Host struct {
 // annotationsBytesMax bounds the annotations in a bundle: they leave room for events.
 const annotationsBytesMax = BundleBytesMax / 4
 
+// sizeOf is the number of bytes of a document as it is sent.
+func sizeOf(doc any) (int, error) {
+	text, err := canon.Marshal(doc)
+	return len(invisible.EscapeJSON(text)), err
+}
+
+// BundleEvents collects the first events of a run that a bundle can have; it drops the others.
+type BundleEvents struct {
+	kept  []RunEvent
+	bytes []int // of the event at the same index, with a comma
+	size  int   // the sum of bytes
+	cut   bool
+}
+
+// Add adds the next event of the run. Without room it is dropped, and so are all that follow.
+func (b *BundleEvents) Add(e RunEvent) error {
+	if b.cut {
+		return nil
+	}
+	size, err := sizeOf(e)
+	if err != nil {
+		return err
+	}
+	size += len(",")
+	if b.cut = b.size+size > BundleBytesMax; !b.cut {
+		b.kept, b.bytes, b.size = append(b.kept, e), append(b.bytes, size), b.size+size
+	}
+	return nil
+}
+
 // NewDebugBundle returns a bundle of at most BundleBytesMax bytes: the first events and annotations of a
-// run that fit.
-func NewDebugBundle(at string, host Host, run Snapshot, events []RunEvent, annotations []canon.Value) (DebugBundle, error) {
+// run that fit. The states of nodes are left out where they alone do not fit.
+func NewDebugBundle(at string, host Host, run Snapshot, events *BundleEvents, annotations []canon.Value) (DebugBundle, error) {
 	b := DebugBundle{BundleVersion: BundleVersion, GeneratedAt: at, Host: host, Run: run, Events: []RunEvent{},
 		Spans: []canon.Value{}, Annotations: []canon.Value{}, RedactionApplied: true, RedactionMode: "mask", Truncated: true,
-		TruncatedReason: "events_truncated_to_size_cap", Metrics: Metrics{int64(len(events)), run.Metrics.NodeCount}}
-	empty, err := canon.Marshal(b)
+		TruncatedReason: "events_truncated_to_size_cap", Metrics: Metrics{int64(len(events.kept)), run.Metrics.NodeCount}}
+	empty, err := sizeOf(b)
+	if err == nil && empty > BundleBytesMax/2 {
+		b.Run.NodeStates = map[string]NodeState{}
+		empty, err = sizeOf(b)
+	}
 	if err != nil {
 		return b, err
 	}
-	left, room := BundleBytesMax-len(empty), annotationsBytesMax
+	left, room := BundleBytesMax-empty, annotationsBytesMax
 	for _, a := range annotations {
-		size := len(a.JCS()) + len(",")
+		size, err := sizeOf(a)
+		if err != nil {
+			return b, err
+		}
+		size += len(",")
 		if room -= size; room < 0 {
 			break
 		}
 		left -= size
 		b.Annotations = append(b.Annotations, a)
 	}
-	for _, e := range events {
-		text, err := canon.Marshal(e)
-		if err != nil {
-			return b, err
-		}
-		if left -= len(text) + len(","); left < 0 {
-			break
-		}
-		b.Events = append(b.Events, e)
+	n := 0
+	for n < len(events.kept) && events.bytes[n] <= left {
+		left -= events.bytes[n]
+		n++
 	}
-	b.Metrics.EventCount = int64(len(b.Events))
-	if len(b.Events) == len(events) && len(b.Annotations) == len(annotations) {
+	b.Events = append(b.Events, events.kept[:n]...)
+	b.Metrics.EventCount = int64(n)
+	if n == len(events.kept) && !events.cut && len(b.Annotations) == len(annotations) &&
+		len(b.Run.NodeStates) == len(run.NodeStates) {
 		b.Truncated, b.TruncatedReason = false, ""
 	}
 	return b, nil

@@ -1,10 +1,12 @@
 package openwop_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/ports/porttest/openwoptest"
 )
@@ -57,22 +59,36 @@ func TestDebugBundlesAreBounded(t *testing.T) {
 	const at = "2026-01-01T00:00:00.000Z"
 	for name, row := range map[string]struct {
 		events, annotations, bytes int
+		letter                     string
+		nodes                      int
 		truncated                  bool
-	}{"small": {3, 2, 10, false}, "many events": {3000, 1, 4000, true}, "many annotations": {3, 3000, 4000, true}} {
-		events := make([]openwop.RunEvent, row.events)
-		for i := range events {
-			events[i] = sample(strings.Repeat("x", row.bytes))
-			events[i].Sequence = int64(i)
+	}{"small": {3, 2, 10, "x", 0, false}, "many events": {3000, 1, 4000, "x", 0, true},
+		"many annotations": {3, 3000, 4000, "x", 0, true},
+		// Each letter is sent as an escape of six bytes.
+		"many escapes": {3000, 1, 1000, "\u200b", 0, true}, "many nodes": {3000, 1, 4000, "x", 120_000, true}} {
+		var events openwop.BundleEvents
+		for i := range row.events {
+			e := sample(strings.Repeat(row.letter, row.bytes))
+			e.Sequence = int64(i)
+			if err := events.Add(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run := run
+		run.NodeStates = map[string]openwop.NodeState{}
+		for i := range row.nodes {
+			run.NodeStates[fmt.Sprint("n", i)] = openwop.NodeState{Status: openwop.NodeIsCompleted, StartedAt: at}
 		}
 		annotations := make([]canon.Value, row.annotations)
 		for i := range annotations {
 			annotations[i] = canon.OfMembers(canon.Member{Name: "note", Value: canon.OfString(strings.Repeat("x", row.bytes))})
 		}
-		b, err := openwop.NewDebugBundle(at, host, run, events, annotations)
+		b, err := openwop.NewDebugBundle(at, host, run, &events, annotations)
 		if err != nil {
 			t.Fatal(err)
 		}
 		doc, err := canon.Marshal(b)
+		doc = invisible.EscapeJSON(doc)
 		if err != nil || len(doc) > openwop.BundleBytesMax || b.Truncated != row.truncated ||
 			b.Metrics.EventCount != int64(len(b.Events)) || b.Truncated && len(doc) < openwop.BundleBytesMax/5 {
 			t.Errorf("%s: %d bytes, %d events, %d annotations, truncated %v, %v", name, len(doc), len(b.Events),

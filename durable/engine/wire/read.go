@@ -157,15 +157,12 @@ func (w *Wire) Bundle(ctx context.Context, ref, at string, annotations []feedbac
 	if err != nil {
 		return openwop.DebugBundle{}, err
 	}
-	var kept []openwop.RunEvent
-	size := 0
+	var kept openwop.BundleEvents
 	err = f.drain(ctx, func(events []openwop.RunEvent) error {
 		for _, e := range events {
-			// One event more than fits makes the bundle a truncated one.
-			if size <= openwop.BundleBytesMax {
-				kept = append(kept, e)
+			if err := kept.Add(e); err != nil {
+				return err
 			}
-			size += len(e.Payload.JCS())
 		}
 		return nil
 	})
@@ -182,5 +179,5 @@ func (w *Wire) Bundle(ctx context.Context, ref, at string, annotations []feedbac
 			return openwop.DebugBundle{}, err
 		}
 	}
-	return openwop.NewDebugBundle(at, openwop.Host{Name: "waybill", Version: w.about.Version}, run, kept, notes)
+	return openwop.NewDebugBundle(at, openwop.Host{Name: "waybill", Version: w.about.Version}, run, &kept, notes)
 }
