@@ -6,13 +6,15 @@ import (
 	"path"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // fixtureFiles are the workflows of the conformance scenarios, of host steps only.
 //
-//go:embed fixtures/*.yaml
+//go:embed fixtures/*.yaml fixtures/prompts/*.json
 var fixtureFiles embed.FS
 
 // fixtureFolder is the folder of the references of fixtures, which are stored with runs.
@@ -37,6 +39,23 @@ func FixtureIDs() []string {
 	var out []string
 	for _, f := range Fixtures() {
 		out = append(out, strings.TrimSuffix(path.Base(f.Ref), ".yaml"))
+	}
+	return out
+}
+
+// FixturePrompts returns the prompt templates of the conformance scenarios, sorted by their files.
+func FixturePrompts() []promptref.Template {
+	names, _ := fs.Glob(fixtureFiles, "fixtures/prompts/*.json")
+	out := make([]promptref.Template, len(names))
+	for i, name := range names {
+		data, _ := fixtureFiles.ReadFile(name)
+		value, err := canon.Parse(data)
+		if err == nil {
+			out[i], err = promptref.TemplateOf(value)
+		}
+		if err != nil {
+			panic("discovery: " + name + ": " + err.Error()) // a test reads them all
+		}
 	}
 	return out
 }

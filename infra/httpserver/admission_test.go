@@ -85,7 +85,7 @@ func TestAKeyIsRequired(t *testing.T) {
 	s := serve(t)
 	n := 0
 	for _, r := range table() {
-		path := strings.NewReplacer("{runId}", "x", "{proposalId}", "x", "{workflowId}", "x").Replace(r.path)
+		path := strings.NewReplacer("{runId}", "x", "{proposalId}", "x", "{workflowId}", "x", "{templateId}", "a").Replace(r.path)
 		for _, auth := range []string{"-", "Bearer wb_wrong_key", "Bearer ", "Bearer", "Basic " + allKey, allKey, "Bearer  " + allKey,
 			"Bearer " + allKey + "x", "Bearer " + strings.ToUpper(allKey), "Bearer " + canon.Sum([]byte(allKey)).String()} {
 			got := s.do(r.method, path, "", "Authorization: "+auth)
@@ -143,7 +143,7 @@ func TestAScopeIsRequired(t *testing.T) {
 		if r.scope == "" {
 			continue
 		}
-		path := strings.NewReplacer("{runId}", run.id, "{proposalId}", draft, "{workflowId}", "wr.demo").Replace(r.path)
+		path := strings.NewReplacer("{runId}", run.id, "{proposalId}", draft, "{workflowId}", "wr.demo", "{templateId}", "a").Replace(r.path)
 		refused := s.do(r.method, path, "", "Authorization: Bearer not "+string(r.scope))
 		if refused.status != 403 || refused.code(t) != "forbidden" || refused.details(t)["requiredScope"] != string(r.scope) ||
 			!strings.Contains(refused.body, string(r.scope)) {

@@ -83,12 +83,15 @@ func (c *call) sendBytes(status int, body []byte) {
 	_, _ = c.w.Write(body)
 }
 
-// sendPublic answers with a document that may be kept by the client, or with 304 if it has the same.
-func (c *call) sendPublic(body []byte) {
+// sendPublic answers with a document that everybody may keep, or with 304 if the client has the same.
+func (c *call) sendPublic(body []byte) { c.sendKept(body, "public, max-age=300") }
+
+// sendKept answers with a document that may be kept as cache says, or with 304 if the client has the same.
+func (c *call) sendKept(body []byte, cache string) {
 	sum := sha256.Sum256(body)
 	etag := `"` + hex.EncodeToString(sum[:16]) + `"`
 	h := c.w.Header()
-	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("Cache-Control", cache)
 	h.Set("Vary", "Authorization")
 	h.Set("ETag", etag)
 	for _, list := range c.r.Header.Values("If-None-Match") {

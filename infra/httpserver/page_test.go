@@ -82,8 +82,8 @@ func scopeTable(b *strings.Builder) {
 	purposes := []struct {
 		scope httpkeys.Scope
 		text  string
-	}{{httpkeys.ManifestRead, "read workflows"}, {httpkeys.RunsCreate, "create runs"},
-		{httpkeys.RunsRead, "read runs, events, annotations and proposals"}, {httpkeys.RunsCancel, "cancel runs"},
+	}{{httpkeys.ManifestRead, "read workflows and prompts"}, {httpkeys.RunsCreate, "create runs"},
+		{httpkeys.RunsRead, "read runs, events, bundles, annotations and proposals"}, {httpkeys.RunsCancel, "cancel runs"},
 		{httpkeys.FeedbackWrite, "record annotations"}, {httpkeys.ProposalsAuthor, "revise, reject and archive proposals"},
 		{httpkeys.PacksPublish, "apply proposals whose approvals people have given"},
 		{httpkeys.ApprovalsRespond, "reserved: answer confirmations; no route uses it yet"}}

@@ -85,7 +85,8 @@ var (
 
 // table lists the routes in the order of docs/http.md.
 func table() []*route {
-	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(), proposalRoutes())
+	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(), proposalRoutes(),
+		bundleRoutes())
 }
 
 func discoveryRoutes() []*route {

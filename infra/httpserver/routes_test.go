@@ -41,6 +41,9 @@ func TestEveryRouteAnswers(t *testing.T) {
 		{"applyProposal", "POST", proposals + draft + "/apply", `{}`, 200, `"state":"applied"`},
 		{"rejectProposal", "POST", proposals + other + "/reject", `{"reason":"no"}`, 200, `"state":"rejected"`},
 		{"archiveProposal", "DELETE", proposals + third, "", 200, `"state":"archived"`},
+		{"getDebugBundle", "GET", "/v1/runs/" + ended.id + "/debug-bundle", "", 200, `"bundleVersion":"1.0"`},
+		{"listPromptTemplates", "GET", "/v1/prompts?kind=user&limit=1", "", 200, `{"items":[{"kind":"user"`},
+		{"getPromptTemplate", "GET", "/v1/prompts/a?version=1.0.0", "", 200, `"templateId":"a"`},
 	}
 	tried := map[string]bool{}
 	for _, c := range cases {
@@ -52,7 +55,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 		if got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("X-Request-Id") == "" {
 			t.Errorf("%s %s: headers %v", c.method, c.path, got.header)
 		}
-		if private := c.route != "getCapabilities" && c.route != "getOpenApiSpec"; private != (got.header.Get("Cache-Control") == "no-store") {
+		if private := c.route != "getCapabilities" && c.route != "getOpenApiSpec" && c.route != "getPromptTemplate"; private != (got.header.Get("Cache-Control") == "no-store") {
 			t.Errorf("%s %s: Cache-Control %q", c.method, c.path, got.header.Get("Cache-Control"))
 		}
 		for name := range got.header {
@@ -78,6 +81,9 @@ func TestUnknownThingsAreNotFound(t *testing.T) {
 		{"GET", "/v1/runs/none", "", "run_not_found"},
 		{"GET", "/v1/runs/none/events", "", "run_not_found"},
 		{"GET", "/v1/runs/none/events/poll", "", "run_not_found"},
+		{"GET", "/v1/runs/none/debug-bundle", "", "run_not_found"},
+		{"GET", "/v1/prompts/none", "", "not_found"},
+		{"GET", "/v1/prompts/a?version=2.0.0", "", "not_found"},
 		{"POST", "/v1/runs/none/cancel", "", "run_not_found"},
 		{"POST", "/v1/runs/none/annotations", `{"signal":{"kind":"flag"}}`, "run_not_found"},
 		{"GET", "/v1/runs/none/annotations", "", "run_not_found"},

@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/durable/perform"
 	hoststep "github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/store/httpkeys"
+	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/infra/httpserver"
 	"github.com/waybill/waybill/infra/watch"
@@ -41,7 +42,8 @@ type host struct {
 	performing *performing
 	workflows  *workflows
 	served     capabilities.Options
-	repository string // root of the repository of the working directory, "" outside of one
+	builtIn    []promptref.Template // of the fixtures
+	repository string               // root of the repository of the working directory, "" outside of one
 }
 
 var _ httpserver.Host = (*host)(nil)

@@ -129,7 +129,10 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 		return nil, err
 	}
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
+	h.served.DebugBundle = true
+	h.served.Prompts = true
 	if in.fixtures {
+		h.builtIn = discovery.FixturePrompts()
 		h.workflows.fixtures, h.served.Fixtures = discovery.Fixtures(), discovery.FixtureIDs()
 	}
 	return h, nil

@@ -118,3 +118,12 @@ func packsOf(found []Template) []string {
 	slices.Sort(out)
 	return out
 }
+
+// Ambiguous reports a reference to a template that several packs have, and that does not name one of them.
+func (l Library) Ambiguous(ref Ref) bool {
+	if len(l.byID[ref.TemplateID]) == 0 || ref.LibraryID != "" {
+		return false
+	}
+	_, refused := l.candidates(ref)
+	return refused != nil
+}
