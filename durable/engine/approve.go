@@ -60,7 +60,7 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 		return Answer{}, err
 	}
 	recordedComment := text // replaced if an earlier decision is recorded
-	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
+	appended, err := e.CommitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
 		if err := checkTakesFacts(p); err != nil {
 			return manifest.Plan{}, err
 		}

@@ -77,7 +77,7 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 	if err := req.RefuseObserved(at.Run); err != nil {
 		return Answer{}, err
 	}
-	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
+	appended, err := e.CommitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
 		if hasCheckpoint(p, point) {
 			return manifest.Plan{}, nil
 		}
@@ -153,8 +153,8 @@ func checkTakesFacts(p session.Resolved) error {
 	return f
 }
 
-// commitAt is commit with the plan for a position, resolved under the lock.
-func (e *Engine) commitAt(ctx context.Context, h *session.History, at Position,
+// CommitAt is commit with the plan for a position, resolved under the lock.
+func (e *Engine) CommitAt(ctx context.Context, h *session.History, at Position,
 	plan func(session.Resolved) (manifest.Plan, error)) (appended bool, err error) {
 	return e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
 		p, err := session.Resolve(h.Fold, at)

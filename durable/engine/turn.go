@@ -36,7 +36,7 @@ func (x Turns) End(ctx context.Context, at Position, activity int64, t advance.T
 		h.Keep()
 		return 0, nil
 	}
-	_, err = e.commitAt(ctx, h, at, func(p session.Resolved) (plan manifest.Plan, err error) {
+	_, err = e.CommitAt(ctx, h, at, func(p session.Resolved) (plan manifest.Plan, err error) {
 		plan, refusals = endTurn(p, activity, t)
 		return plan, nil
 	})

@@ -1,5 +1,22 @@
 package limits
 
+// Limits of run events that are recorded (docs/design.md#recorded-run-events).
+const (
+	// RunEventBytesMax bounds the payload of one.
+	RunEventBytesMax = 64 << 10
+	// RunEventIDBytesMax bounds its type and its ids.
+	RunEventIDBytesMax = 128
+	// RunEventsOfResultMax is the number of them that the result of one host step lists.
+	RunEventsOfResultMax = 64
+	// ComposedPromptBytesMax bounds a prompt that a host step composes: its event has it twice, and its variables.
+	ComposedPromptBytesMax = 16 << 10
+	// MockTokensMax and MockTokenBytesMax bound the parts that a provider of a test returns.
+	MockTokensMax     = 256
+	MockTokenBytesMax = 128
+	// MockCountMax bounds what it counts.
+	MockCountMax = 1_000_000_000
+)
+
 // Limits of the HTTP server (docs/design.md#openwop-server). The sizes bound what one request costs, the counts what
 // all of them cost together; the times end what a client began and does not continue.
 const (

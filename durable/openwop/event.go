@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 )
@@ -43,6 +44,38 @@ const (
 	ProposalCreated        EventType = "proposal.created"
 	ProposalActivated      EventType = "proposal.activated"
 )
+
+// The types of run events that are recorded as such (docs/design.md#recorded-run-events): no other event of a run says
+// what they do.
+const (
+	PromptResolved EventType = "agent.promptResolved"
+	PromptComposed EventType = "prompt.composed"
+	ProviderUsage  EventType = "provider.usage"
+
+	EnvelopeRetryAttempted  EventType = "envelope.retry.attempted"
+	EnvelopeRetryExhausted  EventType = "envelope.retry.exhausted"
+	EnvelopeRefusal         EventType = "envelope.refusal"
+	EnvelopeTruncated       EventType = "envelope.truncated"
+	EnvelopeFormatEngaged   EventType = "envelope.nlToFormat.engaged"
+	EnvelopeRecoveryApplied EventType = "envelope.recovery.applied"
+
+	// CompletionReturned has the parts of a text that a provider returned: in the mode messages each is a MessageChunk.
+	CompletionReturned EventType = VendorPrefix + "completion"
+	// StepError has the code of the error with which a host step failed.
+	StepError EventType = VendorPrefix + "step_error"
+)
+
+// EnvelopeReliability returns the types about the envelopes that models answer with.
+func EnvelopeReliability() []EventType {
+	return []EventType{EnvelopeRetryAttempted, EnvelopeRetryExhausted, EnvelopeRefusal, EnvelopeTruncated, EnvelopeFormatEngaged,
+		EnvelopeRecoveryApplied}
+}
+
+// Recordable reports a type of which events are recorded as such.
+func (t EventType) Recordable() bool {
+	return slices.Contains(EnvelopeReliability(), t) ||
+		slices.Contains([]EventType{PromptResolved, PromptComposed, ProviderUsage, CompletionReturned, StepError}, t)
+}
 
 // Types of stream messages that are no run events: they have no sequence and are in no log.
 const (

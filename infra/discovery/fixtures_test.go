@@ -45,8 +45,8 @@ func TestFixturesAreOfHostSteps(t *testing.T) {
 	}
 	for _, id := range FixtureIDs() {
 		w, ok := all[id]
-		if !ok || w.HasActions() || host.Unsupported(w) != nil || len(w.Loops) != 0 {
-			t.Errorf("%s: %v, %q", id, ok, host.Unsupported(w))
+		if !ok || w.HasActions() || host.Unsupported(w, true) != nil || len(w.Loops) != 0 {
+			t.Errorf("%s: %v, %q", id, ok, host.Unsupported(w, true))
 		}
 		for _, s := range w.Steps {
 			if s.Host == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,6 +126,9 @@ func (s *stream) page(page Chunk) (ended bool, err error) {
 	flush := false
 	for _, e := range page.Events {
 		s.after = e.Sequence
+		if err := s.chunks(e); err != nil {
+			return false, err
+		}
 		if !s.modes.Selects(e.Type) {
 			continue
 		}
@@ -164,6 +168,34 @@ func (s *stream) event(e openwop.RunEvent) error {
 		return s.collect(text, e.Sequence)
 	}
 	return s.message(string(e.Type), text, e.Sequence)
+}
+
+// chunks sends the parts of a text that an event has, in the mode messages. The last one has the id of the event: a client
+// that has a part of them gets all again.
+func (s *stream) chunks(e openwop.RunEvent) error {
+	if !slices.Contains(s.modes, openwop.Messages) {
+		return nil
+	}
+	all := openwop.Chunks(e)
+	for i, payload := range all {
+		sequence := int64(-1)
+		if i == len(all)-1 {
+			sequence = e.Sequence
+		}
+		text, err := appendDocument(s.scratch[:0], payload)
+		if err != nil {
+			return err
+		}
+		if s.scratch = text; s.buffer > 0 {
+			err = s.collect(text, e.Sequence)
+		} else {
+			err = s.message(string(openwop.MessageChunk), text, sequence)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // snapshot sends the state of the run. It is read after the event with the sequence, and may contain later ones.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
@@ -30,6 +31,7 @@ var changes = map[string]string{
 	"capability_observed":     "capabilities",
 	"divergence_recorded":     "", // shown only, no state
 	"guard_noted":             "guarded",
+	"run_event_recorded":      "", // for clients of the protocol
 	"run_cancel_requested":    "cancelRequested",
 	"run_closed":              "closed",
 	"session_handed_over":     "handOvers handedOver",
@@ -80,6 +82,7 @@ func TestEachKindChangesOnlyItsMembers(t *testing.T) {
 				Reason: "safety_stop", Summary: "s"}},
 			"guard_noted": {at, event.GuardNoted{Chat: ref, Client: "codex", Refusals: 1,
 				Verdict: event.GuardRefused}},
+			"run_event_recorded":   {at, event.RunEventRecorded{Number: 1, Type: "provider.usage", Payload: canon.OfMembers()}},
 			"session_handed_over":  {event.Scope{}, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1}},
 			"session_taken_back":   {event.Scope{}, event.SessionReclaimed{N: 1}},
 			"run_cancel_requested": {run, event.RunCancelRequested{Reason: "r"}},

@@ -257,7 +257,7 @@ func TestConsumersKnowEveryKind(t *testing.T) {
 		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{},
 		event.GapRecorded{Resolution: event.Resolution{Kind: event.Unresolved}},
 		event.DecisionTraceAppended{}, event.CapabilityObserved{}, event.DivergenceRecorded{},
-		event.ObservationRecorded{}, event.GuardNoted{},
+		event.ObservationRecorded{}, event.GuardNoted{}, event.RunEventRecorded{},
 		event.RunCancelRequested{}, event.RunClosed{}, event.SessionHandedOver{}, event.SessionReclaimed{}}
 	if len(payloads) != len(event.Domain.Kinds()) {
 		t.Fatalf("%d payloads for %d kinds: add the new one", len(payloads), len(event.Domain.Kinds()))

@@ -51,6 +51,9 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 		n.addGuarded(e, p) // a node that was left out of a window is not read again for it
 		return
 	}
+	if _, ok := e.Data.(event.RunEventRecorded); ok {
+		return // it is for clients of the protocol
+	}
 	// In a window the node may have been left out: requires then marks the fold as incomplete.
 	if _, made := e.Data.(event.NodeCreated); !made && (r.missed || n == nil && r.requires(e.Scope.NodeID)) {
 		return

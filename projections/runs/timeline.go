@@ -121,6 +121,8 @@ func (t describer) describe(e event.Event) (text string, working bool) {
 		return fmt.Sprintf("Observed %s: %s", observationName(p.Key), oneLine(p.Value.Value)), true
 	case event.GuardNoted:
 		return describeGuarded(p, step(at)), false
+	case event.RunEventRecorded:
+		return "Recorded the run event " + oneLine(p.Type), true
 	case event.SessionHandedOver:
 		return describeHandOver(p), false
 	case event.SessionReclaimed:

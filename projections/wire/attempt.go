@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -62,14 +63,14 @@ func (s *segment) enter(e event.Event, n *node) draft {
 	n.startedMs, n.endedMs, n.state.at = s.timeOf(e), 0, n.self
 	n.starts++
 	return draft{openwop.NodeStarted, n.id, payload(word("nodeId", n.id), word("typeId", n.typeID()),
-		member("attempt", canon.OfInt(n.starts))), e}
+		member("attempt", canon.OfInt(n.starts))), e, ""}
 }
 
 // cancel ends the current node without a result, and returns the draft.
 func (s *segment) cancel(e event.Event, why string) draft {
 	n := s.current
 	n.status, n.endedMs, n.open = openwop.NodeIsCancelled, s.timeOf(e), nil
-	return draft{openwop.NodeCancelled, n.id, payload(word("nodeId", n.id), s.free("reason", why)), e}
+	return draft{openwop.NodeCancelled, n.id, payload(word("nodeId", n.id), s.free("reason", why)), e, ""}
 }
 
 // decide drafts what came of the attempt of the segment.
@@ -159,7 +160,7 @@ func (s *segment) failureOf(n *node) *openwop.RunError {
 	for _, b := range s.blockers() {
 		if b.Code == reason.BlockerInvalidOutput && b.Pointer.Kind == reason.AtWorkflowStep && b.Check == nil &&
 			b.Pointer.StepID == n.step {
-			return &openwop.RunError{Code: CodeStepFailed, Message: s.free("", b.Message).Value.Text()}
+			return &openwop.RunError{Code: cmp.Or(s.code, CodeStepFailed), Message: s.free("", b.Message).Value.Text()}
 		}
 	}
 	return nil

@@ -85,6 +85,8 @@ var eachKind = map[string]string{
 	"run_closed":                    "node.cancelled run.failed",
 	"guard_noted":                   "waybill.guard_noted",
 	"guard_noted.let_go":            "waybill.guard_noted",
+	"run_event_recorded":            "provider.usage",
+	"run_event_recorded.sent":       "envelope.refusal",
 }
 
 // anID matches the id of a record.

@@ -31,6 +31,7 @@ type segment struct {
 	decided           bool                  // a decision of a person is drafted
 	artifact          *event.OutputPayload  // the first output of the step in the segment
 	denied            *event.StepDecision   // the decision that ends the run
+	code              string                // of the error with which a host step failed, "" for CodeStepFailed
 	resumesBlocked    map[id.Node]bool      // nodes of refused attempts, by another program
 }
 
@@ -40,6 +41,7 @@ type draft struct {
 	node    string
 	payload canon.Value
 	from    event.Event
+	cause   string // "" for that of the segment
 }
 
 // arrival is a node that the run reached.
@@ -80,6 +82,8 @@ func (s *segment) read(e event.Event) error {
 		s.fact(e, openwop.VendorType("cancel_requested"), nil, payload(s.free("reason", p.Reason), word("outcome", p.EndOutcome())))
 	case event.RunClosed:
 		s.closed = &e
+	case event.RunEventRecorded:
+		s.recorded(e, p, at)
 	case event.Unknown:
 		if !e.Ignorable {
 			s.fact(e, openwop.VendorType("unknown"), at, payload(word("kind", short(p.Kind()))))
@@ -118,12 +122,12 @@ func (s *segment) finish() error {
 // fact drafts a run event about a node, or about the run. A node that did not start yet is not named: in the
 // first segment of a run its facts precede it.
 func (s *segment) fact(e event.Event, kind openwop.EventType, at *node, p canon.Value) {
-	s.facts = append(s.facts, draft{kind, nodeID(at), p, e})
+	s.facts = append(s.facts, draft{kind, nodeID(at), p, e, ""})
 }
 
 // after drafts a run event behind the facts.
 func (s *segment) after(e event.Event, kind openwop.EventType, at *node, p canon.Value) {
-	s.tail = append(s.tail, draft{kind, nodeID(at), p, e})
+	s.tail = append(s.tail, draft{kind, nodeID(at), p, e, ""})
 }
 
 // nodeID is the id of a node on the wire, "" for none and for one that did not start.
@@ -172,7 +176,7 @@ func (s *segment) start(e event.Event, p event.RunStarted) {
 		}
 	}
 	s.head = append(s.head, draft{openwop.RunStarted, "", payload(word("workflowId", p.WorkflowID),
-		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), e})
+		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), e, ""})
 }
 
 // texts is a list of texts of a caller, null for none.

@@ -9,6 +9,8 @@
 package wire
 
 import (
+	"cmp"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -201,8 +203,8 @@ func (s *segment) number() ([]openwop.RunEvent, error) {
 				e.EventID = suffixed(base, of[base])
 			}
 			of[base]++
-			if cause != e.EventID {
-				e.CausationID = cause
+			if e.CausationID = cmp.Or(d.cause, cause); e.CausationID == e.EventID {
+				e.CausationID = ""
 			}
 			if err := e.Check(); err != nil {
 				return nil, fault.Wrap(err, fault.Invariant, "run %s: %s", s.run, err)

@@ -156,6 +156,7 @@ var replayPlans = map[redrive.Operation]replayPlan{
 	redrive.Cancel:     (*replay).cancel,
 	redrive.Close:      (*replay).close,
 	redrive.Turn:       (*replay).turn,
+	redrive.RunEvent:   (*replay).runEvent,
 	redrive.HandOver:   (*replay).handOver,
 	redrive.Reclaim:    (*replay).reclaim,
 }
@@ -381,6 +382,17 @@ func (a *replay) turn(_ context.Context, seg manifest.Segment) (manifest.Plan, b
 	}
 	t, verdict := redrive.TurnOf(seg.Events)
 	return advance.NoteTurn(engine.TurnFactsOf(p, t), t, verdict), false, nil
+}
+
+// runEvent records a run event again.
+func (a *replay) runEvent(_ context.Context, seg manifest.Segment) (manifest.Plan, bool, error) {
+	p, err := a.position(seg.Events[0].Scope)
+	if err != nil {
+		return manifest.Plan{}, false, err
+	}
+	e, by, atMs := redrive.RunEventOf(seg.Events)
+	at := event.Scope{RunID: p.At.Run, NodeID: p.Node.ID}
+	return advance.NoteRunEvent(p.At.Session, at, p.Fold.Next, e, by, atMs), false, nil
 }
 
 // runPosition returns the run of a segment, without a node.

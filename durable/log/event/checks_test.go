@@ -105,6 +105,28 @@ func TestChecksOfGuardNotes(t *testing.T) {
 	})
 }
 
+func TestChecksOfRecordedRunEvents(t *testing.T) {
+	empty := canon.OfMembers()
+	note := event.RunEventRecorded{Number: 1, Type: "provider.usage", Payload: empty}
+	change := func(f func(*event.RunEventRecorded)) event.RunEventRecorded { return with(note, f) }
+	const badType = "type: want two or more segments"
+	checkAll(t, atRoot, []refusal{
+		{"of a type", note, ""},
+		{"of a vendor", change(func(r *event.RunEventRecorded) { r.Type = "waybill.completion" }), ""},
+		{"without type", change(func(r *event.RunEventRecorded) { r.Type = "" }), badType},
+		{"of one word", change(func(r *event.RunEventRecorded) { r.Type = "usage" }), badType},
+		{"of a long type", change(func(r *event.RunEventRecorded) { r.Type = "a." + text(127) }), badType},
+		{"without payload", change(func(r *event.RunEventRecorded) { r.Payload = canon.Value{} }), "payload: want an object"},
+		{"with a list", change(func(r *event.RunEventRecorded) { r.Payload = canon.OfList() }), "payload: want an object"},
+		{"with a large payload", change(func(r *event.RunEventRecorded) {
+			r.Payload = empty.With("a", canon.OfString(text(64<<10)))
+		}), "payload of 65544 bytes: want 2 to 65536"},
+		{"of a long node", change(func(r *event.RunEventRecorded) { r.NodeID = text(129) }), "nodeId of 129 bytes: want at most 128"},
+		{"of a long cause", change(func(r *event.RunEventRecorded) { r.CausationID = text(129) }), "causationId of 129 bytes: want at most 128"},
+		{"without number", change(func(r *event.RunEventRecorded) { r.Number = 0 }), "number: want the index of the event"},
+	})
+}
+
 func TestChecksOfNodesAndEdges(t *testing.T) {
 	node := event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest,
 		WorkflowHash: aDigest}

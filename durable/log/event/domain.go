@@ -17,6 +17,7 @@ var Domain = NewTable("events", "sessionId",
 	Row[DivergenceRecorded](NodeScope),
 	Row[ObservationRecorded](AnyScope),
 	Row[GuardNoted](NodeScope),
+	Row[RunEventRecorded](NodeScope),
 	Row[RunCancelRequested](RunScope),
 	Row[RunClosed](RunScope),
 	Row[SessionHandedOver](NoScope),
@@ -44,6 +45,7 @@ func (CapabilityObserved) domain()    {}
 func (DivergenceRecorded) domain()    {}
 func (ObservationRecorded) domain()   {}
 func (GuardNoted) domain()            {}
+func (RunEventRecorded) domain()      {}
 func (RunCancelRequested) domain()    {}
 func (RunClosed) domain()             {}
 func (SessionHandedOver) domain()     {}

@@ -48,7 +48,7 @@ func TestGoldenLines(t *testing.T) {
 				t.Errorf("encoded again as %s, %v", again, err)
 			}
 			// Values have their source line; everything else must be equal.
-			if s.data.Kind() != "context_set" && s.file != "run_started.options" && !reflect.DeepEqual(back, e) {
+			if s.data.Kind() != "context_set" && s.data.Kind() != "run_event_recorded" && s.file != "run_started.options" && !reflect.DeepEqual(back, e) {
 				t.Errorf("got %+v, want %+v", back, e)
 			}
 		})
@@ -87,7 +87,7 @@ func TestDomainKindsArePinned(t *testing.T) {
 		"divergence_recorded",
 		"edge_created", "gap_recorded", "guard_noted", "node_created", "node_output_appended", "observation_recorded",
 		"preferences_changed",
-		"run_cancel_requested", "run_closed", "run_started", "session_created", "session_handed_over", "session_taken_back"}
+		"run_cancel_requested", "run_closed", "run_event_recorded", "run_started", "session_created", "session_handed_over", "session_taken_back"}
 	if got := event.Domain.Kinds(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -112,6 +112,8 @@ func TestDedupeKeys(t *testing.T) {
 		"observation_recorded":    "observation_recorded:<sessionId>:git_branch:<sha256 of main>",
 		"guard_noted":             "guard_noted:<sessionId>:<root>:codex:<sha256 of a>:1",
 		"guard_noted.let_go":      "guard_noted:<sessionId>:<root>:codex:<sha256 of a>:let_go",
+		"run_event_recorded":      "run_event_recorded:<sessionId>:1",
+		"run_event_recorded.sent": "run_event_recorded:<sessionId>:2",
 		"run_cancel_requested":    "run_cancel_requested:<sessionId>:<runId>",
 		"run_closed":              "run_closed:<sessionId>:<runId>",
 	}

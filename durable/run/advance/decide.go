@@ -242,6 +242,7 @@ func (d *attempt) block(q *requirements) {
 	d.note(q.preferred(), false)
 	d.preferences()
 	d.outputs()
+	d.runEvents()
 	d.observe()
 }
 
@@ -286,6 +287,7 @@ func (d *attempt) advance(walked interpreter.Result, q *requirements) error {
 	d.seg.engine(event.Scope{RunID: d.f.Run}, event.EdgeCreated{EdgeKind: event.AckedStepEdge,
 		FromNodeID: d.f.Node, ToNodeID: child, Cause: event.Cause{EventID: recorded.ID, Kind: cause}})
 	d.outputs()
+	d.runEvents()
 	d.observe()
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/hoststep"
 )
@@ -40,13 +41,27 @@ type Error struct {
 // has no times: two runs with the same inputs have the same results.
 type Result struct {
 	// Error is set exactly if the outcome is Failed.
-	Error   *Error  `json:"error,omitzero"`
-	Kind    string  `json:"kind"`
-	Outcome Outcome `json:"outcome"`
+	Error *Error `json:"error,omitzero"`
+	// Events are what clients see of the step besides, in this order (docs/design.md#recorded-run-events).
+	Events  []RunEvent `json:"events,omitzero"`
+	Kind    string     `json:"kind"`
+	Outcome Outcome    `json:"outcome"`
 	// Outputs is an object, null for a step without any.
 	Outputs         canon.Value `json:"outputs,omitzero"`
 	StepInstanceKey string      `json:"stepInstanceKey"`
 	TypeID          string      `json:"typeId"`
+}
+
+// RunEvent is a run event without its place.
+type RunEvent struct {
+	Payload canon.Value `json:"payload"`
+	Type    string      `json:"type"`
+}
+
+// valid reports an event that may be recorded.
+func (e RunEvent) valid() bool {
+	t := openwop.EventType(e.Type)
+	return t.Recordable() && openwop.CheckPayload(t, e.Payload) == nil && len(e.Payload.JCS()) <= limits.RunEventBytesMax
 }
 
 // OK reports a step that completed.
@@ -73,6 +88,8 @@ func Decode(v canon.Value) (Result, error) {
 		return r, fmt.Errorf("want an error with the outcome %s, and with no other", Failed)
 	case r.Error != nil && !r.Error.valid():
 		return r, errors.New("want an error with a code and a message within their limits")
+	case len(r.Events) > limits.RunEventsOfResultMax || slices.ContainsFunc(r.Events, func(e RunEvent) bool { return !e.valid() }):
+		return r, errors.New("want run events that may be recorded, within their limits")
 	case !r.Outputs.IsNull() && (r.Outputs.Kind() != canon.Object || r.Error != nil):
 		return r, fmt.Errorf("want outputs that are an object, with the outcome %s", Completed)
 	}
@@ -95,6 +112,8 @@ type Step struct {
 	StepInstanceKey string
 	// Context is that of the run, without the variables of loops.
 	Context canon.Value
+	// Test is nil for a host without test seams.
+	Test *Test
 }
 
 // Default error of a step of type core.fail.
@@ -131,8 +150,11 @@ var ErrUnsupported = errors.New("the type of the host step is not performed")
 // Errors: ErrUnsupported.
 func Perform(s Step) (Result, error) {
 	r := Result{Kind: Kind, Outcome: Completed, StepInstanceKey: s.StepInstanceKey, TypeID: s.TypeID}
-	do, ok := functions[s.TypeID]
-	if !ok {
+	do := functions[s.TypeID]
+	if do == nil && s.Test != nil {
+		do = testFunctions[s.TypeID]
+	}
+	if do == nil {
 		return r, fmt.Errorf("%w: %s", ErrUnsupported, s.TypeID)
 	}
 	do(s, &r)
@@ -140,11 +162,11 @@ func Perform(s Step) (Result, error) {
 }
 
 // Unsupported returns the types of host steps of a workflow, bodies of loops included, that are not
-// performed, each once and sorted. A host refuses a run of a workflow with any.
-func Unsupported(w compile.Compiled) (out []string) {
+// performed, each once and sorted. A host refuses a run of a workflow with any. test is whether it has test seams.
+func Unsupported(w compile.Compiled, test bool) (out []string) {
 	add := func(steps []compile.Step) {
 		for _, s := range steps {
-			if s.Host != nil && functions[s.Host.TypeID] == nil {
+			if s.Host != nil && functions[s.Host.TypeID] == nil && !(test && testFunctions[s.Host.TypeID] != nil) {
 				out = append(out, s.Host.TypeID)
 			}
 		}

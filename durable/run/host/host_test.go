@@ -138,7 +138,7 @@ func TestUnsupported(t *testing.T) {
 		if source.HasErrors(problems) {
 			t.Fatal(problems)
 		}
-		return host.Unsupported(c)
+		return host.Unsupported(c, false)
 	}
 	if got := of(`{id: a, title: A, action: {kind: host, typeId: core.noop}}, {id: b, title: B, action: {kind: host, typeId: core.identity}},
 		{id: c, title: C, action: {kind: host, typeId: core.delay}}, {id: d, title: D, action: {kind: host, typeId: core.fail}},

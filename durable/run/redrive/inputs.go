@@ -221,6 +221,12 @@ func TurnOf(events []event.Event) (t advance.Turn, verdict event.GuardVerdict) {
 	return t, verdict
 }
 
+// RunEventOf returns a recorded run event, its actor and its time.
+func RunEventOf(events []event.Event) (p event.RunEventRecorded, by event.Actor, atMs int64) {
+	p, _ = events[0].Data.(event.RunEventRecorded)
+	return p, events[0].Actor, events[0].TimestampMs
+}
+
 // artifactOf returns a stored artifact as it was sent, parsed if it is JSON.
 func artifactOf(p event.OutputPayload, stored Artifacts) (advance.Artifact, error) {
 	data, err := stored(p.SHA256)

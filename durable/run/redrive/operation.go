@@ -25,6 +25,7 @@ const (
 	Cancel     Operation = "cancel"     // a request to end a run
 	Close      Operation = "close"      // the end of a run
 	Turn       Operation = "turn"       // the record of a hook about the end of an agent's turn
+	RunEvent   Operation = "run_event"  // a run event that a test of the protocol sent
 	HandOver   Operation = "hand_over"  // a hand-over of the session to another store
 	Reclaim    Operation = "take_back"  // the end of a hand-over
 	Unknown    Operation = "unknown"    // Waybill writes no such segment
@@ -54,6 +55,8 @@ func OperationOf(events []event.Event) Operation {
 		return Close
 	case event.GuardNoted:
 		return Turn
+	case event.RunEventRecorded:
+		return RunEvent
 	case event.SessionHandedOver:
 		return HandOver
 	case event.SessionReclaimed:
