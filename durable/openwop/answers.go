@@ -87,6 +87,10 @@ func EnvelopeOf(err error) (status int, e Envelope) {
 		return 400, Envelope{Error: ErrUnsupportedStreamMode, Message: redact.Text(mode.Error(), redact.Counts{}),
 			Details: map[string]any{DetailSupported: words(SupportedModes())}}
 	}
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		return refused.Status, Envelope{Error: refused.Code, Message: refused.Message}
+	}
 	f := fault.Of(err)
 	if f == nil {
 		f = fault.New(fault.Internal, "no error")

@@ -23,6 +23,13 @@ const (
 	ErrUnavailable           ErrorCode = "unavailable"
 	ErrTooManyRequests       ErrorCode = "too_many_requests"
 	ErrInternal              ErrorCode = "internal_error"
+
+	// Of test seams.
+	ErrInvalidArgument ErrorCode = "invalid_argument"
+	ErrUsageLeak       ErrorCode = "provider_usage_credential_leak"
+	ErrReliabilityLeak ErrorCode = "envelope_reliability_credential_leak"
+	ErrMockForbidden   ErrorCode = "mock_provider_forbidden"
+	ErrMockUnsupported ErrorCode = "unsupported_mock_provider"
 )
 
 // Envelope is the answer to a request that was refused. It has no other members.

@@ -120,6 +120,9 @@ func (n node) path() string {
 func (s *service) routes() *http.ServeMux {
 	paths := map[string]node{}
 	for _, r := range table() {
+		if r.group == seamGroup && !s.Seams {
+			continue
+		}
 		if paths[r.path] == nil {
 			paths[r.path] = node{}
 		}

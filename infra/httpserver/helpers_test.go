@@ -65,7 +65,7 @@ func serveHosts(t *testing.T, hosts []Host, change ...func(*tuning)) *served {
 	s.host, _ = hosts[0].(*fakeHost)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	server := Server{Hosts: hosts, Version: "test", tune: &tune, Log: func(e Entry) {
+	server := Server{Hosts: hosts, Version: "test", Seams: !tune.noSeams, tune: &tune, Log: func(e Entry) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.log = append(s.log, e)

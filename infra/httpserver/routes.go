@@ -41,6 +41,7 @@ const (
 	always group = iota
 	feedbackGroup
 	proposalGroup
+	seamGroup // the routes of a server with Seams
 )
 
 // parameter is a query parameter that is known. Others are ignored.
@@ -86,7 +87,7 @@ var (
 // table lists the routes in the order of docs/http.md.
 func table() []*route {
 	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(), proposalRoutes(),
-		bundleRoutes())
+		bundleRoutes(), seamRoutes())
 }
 
 func discoveryRoutes() []*route {

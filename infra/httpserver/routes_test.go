@@ -44,6 +44,14 @@ func TestEveryRouteAnswers(t *testing.T) {
 		{"getDebugBundle", "GET", "/v1/runs/" + ended.id + "/debug-bundle", "", 200, `"bundleVersion":"1.0"`},
 		{"listPromptTemplates", "GET", "/v1/prompts?kind=user&limit=1", "", 200, `{"items":[{"kind":"user"`},
 		{"getPromptTemplate", "GET", "/v1/prompts/a?version=1.0.0", "", 200, `"templateId":"a"`},
+		{"resolvePrompt", "POST", seamPath + "/prompt/resolve", `{"kind":"system","node":{"nodeId":"n","config":{"systemPromptRef":"prompt:a"}}}`, 200,
+			`"resolved":"prompt:a"`},
+		{"emitProviderUsage", "POST", seamPath + "/test/emit-provider-usage", `{"runId":"x","payload":{"provider":"p","model":"m","inputTokens":1,"outputTokens":2}}`,
+			200, `"type":"provider.usage"`},
+		{"emitEnvelopeReliability", "POST", seamPath + "/test/emit-envelope-reliability",
+			`{"runId":"x","type":"envelope.refusal","payload":{"nodeId":"n","provider":"p","model":"m"}}`, 200, `"type":"envelope.refusal"`},
+		{"listEmittedEvents", "GET", seamPath + "/test/runs/" + ended.id + "/events?type=a.b", "", 200, `{"events":[{`},
+		{"resetTest", "POST", seamPath + "/test/reset", `{}`, 200, `{"runsEnded":2}`},
 	}
 	tried := map[string]bool{}
 	for _, c := range cases {
@@ -242,7 +250,7 @@ func TestADisabledGroupIsRefusedBeforeAnythingElse(t *testing.T) {
 	s := serve(t)
 	s.host.set(func() { s.host.noFeedback, s.host.noProposals = true, true })
 	for _, r := range table() {
-		if r.group == always {
+		if r.group == always || r.group == seamGroup {
 			continue
 		}
 		path := strings.NewReplacer("{runId}", "none", "{proposalId}", "none").Replace(r.path)
@@ -362,5 +370,28 @@ func TestAnswersAreEscaped(t *testing.T) {
 	r := got.json(t)["results"].([]any)[0].(map[string]any)
 	if r["runId"] != "a\u202eb\u200b\x1b[31m" {
 		t.Errorf("the value changed: %q", r["runId"])
+	}
+}
+
+// TestSeamsAreUnknownPathsWithoutTheFlag: also for keys with every scope, and with any method.
+func TestSeamsAreUnknownPathsWithoutTheFlag(t *testing.T) {
+	t.Parallel()
+	h := newHost()
+	h.addKey("all", allKey, allScopes()...)
+	s := serveHosts(t, []Host{h}, func(tune *tuning) { tune.noSeams = true })
+	n := 0
+	for _, r := range table() {
+		if r.group != seamGroup {
+			continue
+		}
+		for _, method := range []string{r.method, "DELETE", "OPTIONS"} {
+			n++
+			if got := s.do(method, strings.ReplaceAll(r.path, "{runId}", "x"), ""); got.status != 404 || got.code(t) != "not_found" {
+				t.Errorf("%s %s: %d %s", method, r.path, got.status, got.body)
+			}
+		}
+	}
+	if calls := h.called(); n < 15 || len(calls) != 0 {
+		t.Errorf("%d requests, calls %v", n, calls)
 	}
 }

@@ -20,6 +20,8 @@ import (
 type Server struct {
 	Hosts   []Host
 	Version string // of the program, in the OpenAPI document
+	// Seams: the routes of test seams are served. Without it they are unknown paths.
+	Seams bool
 	// Trace returns the context with which a request is executed, and what is called with its method and route when it
 	// was answered; nil: a request has the context of its connection.
 	Trace func(context.Context) (context.Context, func(method, route string))
@@ -44,6 +46,7 @@ type Entry struct {
 type tuning struct {
 	headerRead, bodyRead, drain, idle, write, keepalive, poll, turn, stop time.Duration
 	connectionsMax, streamsMax, requestsMax                               int
+	noSeams                                                               bool // of tests
 }
 
 // defaultTuning are the numbers of package limits.

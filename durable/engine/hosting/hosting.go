@@ -127,6 +127,15 @@ func mismatch() error {
 		Suggest("Send the request that was made with it, or another key.")
 }
 
+// Options returns the options that were recorded with a run, nil for none.
+func (r Runs) Options(ctx context.Context, at engine.Position) (*event.RunOptions, error) {
+	p, err := r.e.NewHistory(at.Session).OpenRun(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run.Started.Options, nil
+}
+
 // Find returns the position of a run by its whole id. RUN_NOT_FOUND for any other text.
 func (r Runs) Find(ctx context.Context, run string) (engine.Position, error) {
 	if _, err := id.ParseRun(run); err != nil {

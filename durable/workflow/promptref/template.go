@@ -24,6 +24,9 @@ func Kinds() []string {
 	return []string{string(System), string(User), string(FewShot), string(SchemaHint)}
 }
 
+// Known reports a kind of the closed set.
+func (k Kind) Known() bool { return slices.Contains(Kinds(), string(k)) }
+
 // IsPrompt reports whether a step may use a template of the kind as its prompt. The other
 // kinds are parts of a prompt.
 func (k Kind) IsPrompt() bool { return k == System || k == User }
