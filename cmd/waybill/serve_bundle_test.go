@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/waybill/waybill/ports/porttest/openwoptest"
 )
 
 // TestServedBundlesAndPrompts does with a server what the public scenarios about debug bundles and prompts do, and
@@ -39,9 +37,7 @@ func scenarioBundle(c scenario) {
 	if r.status != 200 || r.header.Get("Cache-Control") != "no-store" {
 		c.Fatalf("%d %s", r.status, r.text)
 	}
-	if err := openwoptest.Published(c.T).Check("debug-bundle", []byte(r.text)); err != nil {
-		c.Error(err)
-	}
+	c.published("debug-bundle", r.text)
 	polled, _ := c.poll(run, "")
 	events, _ := r.json["events"].([]any)
 	metrics, _ := r.json["metrics"].(map[string]any)
@@ -95,9 +91,7 @@ func scenarioPrompts(c scenario) {
 		c.Fatalf("%v", all)
 	}
 	raw := c.do("GET", "/v1/prompts/"+all[0]["templateId"].(string), nil)
-	if err := openwoptest.Published(c.T).Check("prompt-template", []byte(raw.text)); err != nil {
-		c.Error(err)
-	}
+	c.published("prompt-template", raw.text)
 	if got, _ := list("?source=host&kind=system"); len(got) != 1 || got[0]["kind"] != "system" || got[0]["meta"].(map[string]any)["source"] != "host" {
 		c.Errorf("%v", got)
 	}

@@ -14,7 +14,7 @@ import (
 
 // fixtureFiles are the workflows of the conformance scenarios, of host steps only.
 //
-//go:embed fixtures/*.yaml fixtures/prompts/*.json
+//go:embed fixtures/*.yaml fixtures/seams/*.yaml fixtures/prompts/*.json
 var fixtureFiles embed.FS
 
 // fixtureFolder is the folder of the references of fixtures, which are stored with runs.
@@ -24,8 +24,14 @@ const fixtureFolder = "fixtures/"
 // their ids. No Finder finds them: a server adds them to what is found, if it is started with
 // them. They are no bundled workflows, so that none of them takes an id from another file: an id that both have is
 // ambiguous.
-func Fixtures() []catalog.File {
-	names, _ := fs.Glob(fixtureFiles, "fixtures/*.yaml") // fails for an invalid pattern only
+func Fixtures() []catalog.File { return fixturesIn("fixtures/*.yaml") }
+
+// SeamWorkflows returns the workflows of the runs that a server with test seams makes itself.
+func SeamWorkflows() []catalog.File { return fixturesIn("fixtures/seams/*.yaml") }
+
+// fixturesIn returns the workflows whose files match a pattern.
+func fixturesIn(pattern string) []catalog.File {
+	names, _ := fs.Glob(fixtureFiles, pattern) // fails for an invalid pattern only
 	out := make([]catalog.File, len(names))
 	for i, name := range names {
 		data, err := fixtureFiles.ReadFile(name)

@@ -53,6 +53,12 @@ func serve(t *testing.T, change ...func(*tuning)) *served {
 
 func serveHosts(t *testing.T, hosts []Host, change ...func(*tuning)) *served {
 	t.Helper()
+	return serveSeams(t, hosts, true, change...)
+}
+
+// serveSeams is serveHosts for a server with or without the routes of test seams.
+func serveSeams(t *testing.T, hosts []Host, seams bool, change ...func(*tuning)) *served {
+	t.Helper()
 	tune := fast()
 	for _, c := range change {
 		c(&tune)
@@ -65,7 +71,7 @@ func serveHosts(t *testing.T, hosts []Host, change ...func(*tuning)) *served {
 	s.host, _ = hosts[0].(*fakeHost)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	server := Server{Hosts: hosts, Version: "test", Seams: !tune.noSeams, tune: &tune, Log: func(e Entry) {
+	server := Server{Hosts: hosts, Version: "test", Seams: seams, tune: &tune, Log: func(e Entry) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.log = append(s.log, e)

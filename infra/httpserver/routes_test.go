@@ -378,7 +378,7 @@ func TestSeamsAreUnknownPathsWithoutTheFlag(t *testing.T) {
 	t.Parallel()
 	h := newHost()
 	h.addKey("all", allKey, allScopes()...)
-	s := serveHosts(t, []Host{h}, func(tune *tuning) { tune.noSeams = true })
+	s := serveSeams(t, []Host{h}, false)
 	n := 0
 	for _, r := range table() {
 		if r.group != seamGroup {

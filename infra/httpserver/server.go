@@ -46,7 +46,6 @@ type Entry struct {
 type tuning struct {
 	headerRead, bodyRead, drain, idle, write, keepalive, poll, turn, stop time.Duration
 	connectionsMax, streamsMax, requestsMax                               int
-	noSeams                                                               bool // of tests
 }
 
 // defaultTuning are the numbers of package limits.

@@ -33,11 +33,12 @@ type App struct {
 	// Unfinished reports that stdout has the beginning of an answer: errors are printed on stderr then.
 	Unfinished bool
 
-	given    func(flag string) bool // whether a common flag was set on the command line
-	creates  bool                   // the command may create the store; see MayCreate
-	running  bool                   // the command line was parsed and a command has started
-	list     string                 // with --jsonl, the member of the document that is printed as lines
-	measured func(call string)      // logs the durations of the call
+	given     func(flag string) bool // whether a common flag was set on the command line
+	creates   bool                   // the command may create the store; see MayCreate
+	testStore bool                   // the store that was opened is a test store
+	running   bool                   // the command line was parsed and a command has started
+	list      string                 // with --jsonl, the member of the document that is printed as lines
+	measured  func(call string)      // logs the durations of the call
 }
 
 // Actor returns the actor of this call: a person if stdin is a terminal, an agent otherwise. The

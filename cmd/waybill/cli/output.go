@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -41,19 +42,20 @@ type Beside struct {
 func AnswerBeside(a *App, kind string, data any, more []Beside, people func(*page.Page)) error {
 	if !a.Flags.JSON {
 		p := a.NewPage(a.Out)
+		p.Mark(a.testStore)
 		people(p)
 		return a.Write(p.Bytes())
 	}
 	raw, err := canon.Marshal(data)
+	if a.testStore {
+		more = append(slices.Clip(more), Beside{"testStore", true})
+	}
+	for i, value := 0, []byte(nil); err == nil && i < len(more); i++ {
+		value, err = canon.Marshal(more[i].Value)
+		raw = append(append(raw, `,"`+more[i].Name+`":`...), value...)
+	}
 	if err != nil {
 		return stream.EncodingFault(err)
-	}
-	for _, m := range more {
-		value, err := canon.Marshal(m.Value)
-		if err != nil {
-			return stream.EncodingFault(err)
-		}
-		raw = append(append(raw, `,"`+m.Name+`":`...), value...)
 	}
 	return a.Document(kind, raw)
 }

@@ -108,6 +108,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	log := a.Log()
 	log.Debug().Str("store", dir).Msg("opened")
 	c := a.configuration(ctx, store)
+	a.testStore = settings.IsTest(ctx, store)
 	wait := a.Flags.bounded(configuredLockWait(c))
 	if !a.Flags.lockWaitGiven && wait != options.LockWait && ctx.Err() == nil {
 		_ = store.Close()

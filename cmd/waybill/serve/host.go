@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/hosting"
 	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/seams"
 	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
@@ -43,6 +44,7 @@ type host struct {
 	workflows  *workflows
 	served     capabilities.Options
 	builtIn    []promptref.Template // of the fixtures
+	test       *seams.Seams         // nil without test seams
 	repository string               // root of the repository of the working directory, "" outside of one
 }
 
@@ -54,6 +56,9 @@ func (h *host) Keys(ctx context.Context) ([]httpkeys.Key, error) { return h.stor
 // CreateRun implements httpserver.Host.
 func (h *host) CreateRun(ctx context.Context, by event.Actor, key string, in openwop.CreateRun) (out openwop.RunCreated,
 	replayed bool, err error) {
+	if err := openwop.CheckMockProvider(in, h.test != nil, hoststep.MockProvider); err != nil {
+		return out, false, err
+	}
 	seed, err := h.app.Seed()
 	if err != nil {
 		return out, false, err

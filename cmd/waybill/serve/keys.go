@@ -96,7 +96,9 @@ func addKey(ctx context.Context, a *cli.App, o *cli.Store, name string, scopes [
 	if err := a.Random(random[:]); err != nil {
 		return doc, err
 	}
-	doc.Key = httpkeys.Text(random)
+	if doc.Key = httpkeys.Text(random); o.IsTestStore(ctx) {
+		doc.Key = httpkeys.TestText(random)
+	}
 	_, err = o.AddHTTPKey(ctx, sign.Caller(o), change, doc.Key)
 	return doc, err
 }

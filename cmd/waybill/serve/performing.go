@@ -28,6 +28,8 @@ type performing struct {
 	queue   *workqueue.Queue[openRun]
 	hub     *watch.Hub[id.Session]
 	watched watchedRuns
+	// test is what the steps of a run have that only a host with test seams performs; nil without them.
+	test    func(context.Context, engine.Position) (*hoststep.Test, error)
 	runners chan *process.Runner // one for each worker: a runner runs one command at a time
 }
 
@@ -82,7 +84,12 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	}
 	runner := <-p.runners
 	defer func() { p.runners <- runner }()
-	report, err := p.performer(runner).Perform(ctx, r.session, r.run, perform.Options{NoWait: true})
+	performer := p.performer(runner)
+	if err := p.performWith(ctx, r, performer); err != nil {
+		p.note(r, err, "a run is tried again")
+		return time.Now().Add(retryPause)
+	}
+	report, err := performer.Perform(ctx, r.session, r.run, perform.Options{NoWait: true})
 	next := perform.After(report, err)
 	switch {
 	case ctx.Err() != nil:

@@ -73,7 +73,7 @@ func serve(ctx context.Context, a *cli.App, in input) error {
 		running.Go(func() { h.resume(ctx) })
 		running.Go(func() { h.followProposals(ctx) })
 	}
-	server := httpserver.Server{Version: a.Version, Log: requestLog(a), Trace: tracing(a)}
+	server := httpserver.Server{Version: a.Version, Seams: in.seams, Log: requestLog(a), Trace: tracing(a)}
 	for _, h := range hosts {
 		server.Hosts = append(server.Hosts, h)
 	}
@@ -129,11 +129,21 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 		return nil, err
 	}
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
-	h.served.DebugBundle = true
-	h.served.Prompts = true
+	h.served.DebugBundle, h.served.Prompts = true, true
 	if in.fixtures {
-		h.builtIn = discovery.FixturePrompts()
-		h.workflows.fixtures, h.served.Fixtures = discovery.Fixtures(), discovery.FixtureIDs()
+		h.builtIn, h.workflows.fixtures = discovery.FixturePrompts(), discovery.Fixtures()
+	}
+	if in.seams {
+		if err := h.openSeams(ctx); err != nil {
+			o.Close()
+			return nil, err
+		}
+	}
+	if in.fixtures {
+		if h.served.Fixtures, err = h.fixtureIDs(ctx); err != nil {
+			o.Close()
+			return nil, err
+		}
 	}
 	return h, nil
 }

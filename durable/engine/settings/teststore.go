@@ -19,6 +19,9 @@ func IsTest(ctx context.Context, controls ports.Controls) bool {
 	return err == nil && slices.Contains(compat(c.Data), testFeature)
 }
 
+// IsTestStore is IsTest for the store of the settings.
+func (s Settings) IsTestStore(ctx context.Context) bool { return IsTest(ctx, s.controls) }
+
 // compat are the compat features that the data of the store's file states.
 func compat(data canon.Value) (names []string) {
 	all, _ := data.Get("features")

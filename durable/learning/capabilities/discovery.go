@@ -2,6 +2,7 @@ package capabilities
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
@@ -41,8 +42,11 @@ type Families struct {
 	Replay      Replay      `json:"replay"`
 	DebugBundle DebugBundle `json:"debugBundle"`
 	Prompts     *Prompts    `json:"prompts,omitzero"`
-	Testing     *Testing    `json:"testing,omitzero"`
-	Fixtures    []string    `json:"fixtures,omitzero"`
+	// ProviderUsage and Envelopes describe what a host with test seams records.
+	ProviderUsage *ProviderUsage `json:"providerUsage,omitzero"`
+	Envelopes     *Envelopes     `json:"envelopes,omitzero"`
+	Testing       *Testing       `json:"testing,omitzero"`
+	Fixtures      []string       `json:"fixtures,omitzero"`
 }
 
 // Replay lists the modes of forks, "branch" and "replay".
@@ -56,8 +60,27 @@ type DebugBundle struct {
 	Supported bool `json:"supported"`
 }
 
-// Prompts describes the installed prompt templates.
+// ProviderUsage states whether the use of models is recorded.
+type ProviderUsage struct {
+	Supported     bool `json:"supported"`
+	CostEstimates bool `json:"costEstimates"`
+}
+
+// Envelopes describes what is recorded about the envelopes that models answer with.
+type Envelopes struct {
+	Reliability Reliability `json:"reliability"`
+}
+
+// Reliability lists the types of run events about envelopes.
+type Reliability struct {
+	Supported bool                `json:"supported"`
+	Events    []openwop.EventType `json:"events"`
+}
+
+// Prompts describes the prompt templates: Supported, that steps are performed which name them, and
+// EndpointsSupported, that they are served.
 type Prompts struct {
+	AgentBindings      bool   `json:"agentBindings"`
 	Supported          bool   `json:"supported"`
 	EndpointsSupported bool   `json:"endpointsSupported"`
 	Observability      string `json:"observability"`
@@ -72,7 +95,13 @@ func Discovery(c config.Config, version string, o Options) (canon.Value, error) 
 		Replay:      Replay{len(o.ReplayModes) > 0, append([]string{}, o.ReplayModes...)},
 		DebugBundle: DebugBundle{o.DebugBundle}, Testing: o.Testing, Fixtures: o.Fixtures}
 	if o.Prompts {
-		f.Prompts = &Prompts{true, true, "hashed"}
+		f.Prompts = &Prompts{EndpointsSupported: true, Observability: "hashed"}
+	}
+	if o.Testing != nil {
+		f.ProviderUsage, f.Envelopes = &ProviderUsage{Supported: true}, &Envelopes{Reliability{true, openwop.EnvelopeReliability()}}
+		if f.Prompts != nil { // the steps of tests show their prompts: no person wrote them
+			*f.Prompts = Prompts{true, true, true, "full"}
+		}
 	}
 	out, err := canon.ValueOf(d)
 	if err != nil {

@@ -40,10 +40,14 @@ func TestDiscoveryListsWhatIsServed(t *testing.T) {
 		"nothing": {off, capabilities.Options{}, map[string]string{"/feedback": `{"supported":false}`, "/agents": "", "/fixtures": "",
 			"/prompts": "", "/testing": "", "/replay": `{"modes":[],"supported":false}`, "/debugBundle": `{"supported":false}`,
 			"/grpc": "", "/webhooks": "", "/conversationPrimitive": "", "/multiAgent": "", "/secrets": "", "/aiProviders": ""}},
+		"without seams": {config.Config{}, capabilities.Options{Prompts: true}, map[string]string{"/providerUsage": "", "/envelopes": "",
+			"/prompts": `{"agentBindings":false,"endpointsSupported":true,"observability":"hashed","supported":false}`}},
 		"everything": {config.Config{}, all, map[string]string{"/host/feedback/supported": "true", "/fixtures": `["conformance-noop"]`,
 			"/replay": `{"modes":["branch"],"supported":true}`, "/debugBundle": `{"supported":true}`,
-			"/prompts": `{"endpointsSupported":true,"observability":"hashed","supported":true}`,
-			"/testing": `{"mockProviders":["stream-text"],"testKeyPrefix":"test_"}`, "/agents/proposals/activation": `"approval-gate"`}},
+			"/prompts":                         `{"agentBindings":true,"endpointsSupported":true,"observability":"full","supported":true}`,
+			"/providerUsage":                   `{"costEstimates":false,"supported":true}`,
+			"/envelopes/reliability/supported": "true",
+			"/testing":                         `{"mockProviders":["stream-text"],"testKeyPrefix":"test_"}`, "/agents/proposals/activation": `"approval-gate"`}},
 	} {
 		d := discover(t, row.c, row.o)
 		for pointer, want := range row.want {

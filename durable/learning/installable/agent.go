@@ -20,6 +20,17 @@ type Agent struct {
 	Description string `json:"description,omitzero"`
 }
 
+// Manifests returns the manifests of an installed artifact of agents, in either form.
+func Manifests(artifact canon.Value) (out []canon.Value) {
+	if list, ok := artifact.Get("agents"); ok {
+		for i := range list.Len() {
+			out = append(out, list.Item(i))
+		}
+		return out
+	}
+	return []canon.Value{artifact}
+}
+
 // agentShape is OpenWOP's agent manifest without additional members.
 var agentShape = shape.ObjectOf("an agent",
 	shape.Need("agentId", shape.Text{Min: 3, Max: 256,
