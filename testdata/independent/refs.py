@@ -12,16 +12,17 @@ LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "pre
            "context_set": "C", "decision_trace_appended": "T", "gap_recorded": "G", "observation_recorded": "B",
            "advance_recorded": "A", "capability_observed": "K", "divergence_recorded": "D", "edge_created": "E",
            "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z", "guard_noted": "U",
+           "run_event_recorded": "V",
            "session_handed_over": "H", "session_taken_back": "W"}
 # The page's tables.
-ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*B*", "blocked": "AC?K*D*G*P?O*B*",
-          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "handover": "H|W", "other": "(?!)"}
+ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*V*B*", "blocked": "AC?K*D*G*P?O*V*B*",
+          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "run_event": "V", "handover": "H|W", "other": "(?!)"}
 CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
-          "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE, "U": ENGINE,
+          "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE, "U": ENGINE, "V": ENGINE,
           "H": CALLER, "W": CALLER}
 OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
-          "advanced": {"O": ANY}, "blocked": {"O": ANY}}
+          "advanced": {"O": ANY}, "blocked": {"O": ANY}, "run_event": {"V": CALLER}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
 OBSERVED = ("wr.command_result", "wr.wait_over", "wr.check_result", "wr.host_result")  # what a performer observes: the engine is its actor
 
@@ -42,6 +43,8 @@ def form_of(events):
         return "handover"
     if first.kind == "guard_noted":
         return "turn"
+    if first.kind == "run_event_recorded":
+        return "run_event"
     output = next((e for e in events if e.kind == "node_output_appended"), None)
     decides = first.kind in ("gap_recorded", "node_output_appended") and output and is_decided(output)
     return "approval" if decides else "other"
@@ -175,6 +178,10 @@ class References:
         if let_go or e.get("data", "refusals") != refused + refuses:
             self.find("inconsistent", "it does not count what was refused before", e)
         self.chats[chat] = (refused + refuses, not refuses)
+
+    def _run_event_recorded(self, e, run, node, created):
+        if e.get("data", "number") != e.index:
+            self.find("inconsistent", "its number is not its index", e)
 
     def _run_cancel_requested(self, e, run, node, created):
         self.asked[run] = (e.get("data", "reason"), e.get("data", "outcome") or "cancelled")

@@ -156,6 +156,9 @@ KINDS = {
     "guard_noted": ("node", "{nodeId}:{client}:{chat}:{nth}", record(
         {"chat": SHA, "client": matching("[a-z0-9_-]{1,32}", "name of a client"), "refusals": integer(1, 99),
          "verdict": one_of("refused", "let_go")})),
+    "run_event_recorded": ("node", "{number}", record(
+        {"number": integer(1), "payload": anything, "type": matching("[a-z][a-zA-Z0-9_-]*(\\.[a-zA-Z0-9_-]+)+", "type")},
+        {"causationId": text(1, 128), "nodeId": text(1, 128)})),
     "run_cancel_requested": ("run", "{runId}", record({"reason": SOME}, {"outcome": one_of("failed")})),
     "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME})),
     "session_handed_over": ("none", "{n}", record({"fromStoreId": identifier("store"), "n": integer(1)}, {"to": text(1, 128)})),
@@ -247,7 +250,7 @@ def check_event(event, owner_key):
     if len(encode(event["data"])) > 524288:
         raise Shape("data over its budget")
     check_envelope(event, owner_key)
-    if event["kind"] == "guard_noted" and "ignorable" not in event:
+    if event["kind"] in ("guard_noted", "run_event_recorded") and "ignorable" not in event:
         raise Shape("the kind is ignorable, and the event is not")
     key = dedupe_key(event, owner_key)
     if event["dedupeKey"] != key:

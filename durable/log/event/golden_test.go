@@ -112,8 +112,8 @@ func TestDedupeKeys(t *testing.T) {
 		"observation_recorded":    "observation_recorded:<sessionId>:git_branch:<sha256 of main>",
 		"guard_noted":             "guard_noted:<sessionId>:<root>:codex:<sha256 of a>:1",
 		"guard_noted.let_go":      "guard_noted:<sessionId>:<root>:codex:<sha256 of a>:let_go",
-		"run_event_recorded":      "run_event_recorded:<sessionId>:1",
-		"run_event_recorded.sent": "run_event_recorded:<sessionId>:2",
+		"run_event_recorded":      "run_event_recorded:<sessionId>:31",
+		"run_event_recorded.sent": "run_event_recorded:<sessionId>:32",
 		"run_cancel_requested":    "run_cancel_requested:<sessionId>:<runId>",
 		"run_closed":              "run_closed:<sessionId>:<runId>",
 	}

@@ -138,10 +138,10 @@ var samples = []struct {
 	{"advance_recorded.elicited", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
 		Outcome: event.AdvancedTo(child), Elicited: &event.Elicited{Confirmation: true, Inputs: []string{"a", "b"}},
 		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}},
-	{"run_event_recorded", atRoot, event.RunEventRecorded{Number: 1, Type: "provider.usage", Payload: canon.OfMembers(
+	{"run_event_recorded", atRoot, event.RunEventRecorded{Number: 31, Type: "provider.usage", Payload: canon.OfMembers(
 		canon.Member{Name: "inputTokens", Value: canon.OfInt(5)}, canon.Member{Name: "model", Value: canon.OfString("m")},
 		canon.Member{Name: "outputTokens", Value: canon.OfInt(4)}, canon.Member{Name: "provider", Value: canon.OfString("mock")})}},
-	{"run_event_recorded.sent", atRoot, event.RunEventRecorded{CausationID: "c-1", NodeID: "writer", Number: 2, Type: "envelope.refusal",
+	{"run_event_recorded.sent", atRoot, event.RunEventRecorded{CausationID: "c-1", NodeID: "writer", Number: 32, Type: "envelope.refusal",
 		Payload: canon.OfMembers(canon.Member{Name: "model", Value: canon.OfString("m")},
 			canon.Member{Name: "nodeId", Value: canon.OfString("writer")}, canon.Member{Name: "provider", Value: canon.OfString("p")})}},
 }

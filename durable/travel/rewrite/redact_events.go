@@ -75,6 +75,10 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 		return p, nil
 	case event.ObservationRecorded:
 		return r.observation(e, p), nil
+	case event.RunEventRecorded:
+		p.NodeID, p.CausationID = r.text(p.NodeID, limits.RunEventIDBytesMax), r.text(p.CausationID, limits.RunEventIDBytesMax)
+		p.Payload = redact.Value(p.Payload, r.counts)
+		return p, nil
 	case event.SessionHandedOver:
 		p.To = r.text(p.To, limits.ActorRefMax)
 		return p, nil
