@@ -305,6 +305,7 @@ func TestFormatNamesEveryMember(t *testing.T) {
 			}
 		}
 	}
+	payloads[event.RunEventRecorded{}.Kind()] = event.RunEventRecorded{} // of test stores
 	for _, kind := range event.Domain.Kinds() {
 		section, ok := sections[kind]
 		if !ok {

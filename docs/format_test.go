@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -238,6 +239,12 @@ func (s *formatStore) blocks() []formatBlock {
 	for name, line := range s.eventLines() {
 		add("jsonl event "+name, line, formatEventAgain)
 	}
+	// A test store has such events, and the example store is none.
+	recorded, err := os.ReadFile("../testdata/events/run_event_recorded.jsonl")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	add("jsonl event run_event_recorded", recorded, formatEventAgain)
 	add("jsonl segment", s.a.segs[0].Bytes, func(b []byte) ([]byte, error) {
 		seg, err := manifest.DecodeSegment(s.a.log, 0, s.a.segs[0].Last, append(b, '\n'))
 		if err != nil {
@@ -463,6 +470,7 @@ func TestFormatStoreIsGood(t *testing.T) {
 			}
 		}
 	}
+	kinds = append(kinds, event.RunEventRecorded{}.Kind()) // of test stores: testdata/events has it
 	slices.Sort(kinds)
 	if got, want := slices.Compact(kinds), event.Domain.Kinds(); !slices.Equal(got, want) {
 		t.Errorf("the example store has %q, the table %q", got, want)

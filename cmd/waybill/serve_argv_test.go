@@ -12,7 +12,7 @@ import (
 )
 
 // TestHostileInputsAreOneArgument: a key that may create runs starts a workflow that a person trusted, whose command has an
-// input among its arguments. Whatever the input is, the command gets it as exactly one argument, or the run says why not and
+// input among its arguments. The command gets each input as exactly one argument, or the run says why not and
 // the command does not run.
 func TestHostileInputsAreOneArgument(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestHostileInputsAreOneArgument(t *testing.T) {
 			got, err := os.ReadFile(out)
 			if row.arg == "" {
 				why := r.text
-				if run != "" { // the person who continues the run is told
+				if run != "" { // the person who continues the run reads it
 					why = s.runPiped(3, "run", "--run", run)
 				}
 				if err == nil || state["status"] == "completed" || !strings.Contains(why, row.refusal) {

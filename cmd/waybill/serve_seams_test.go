@@ -48,7 +48,7 @@ func TestServedSeams(t *testing.T) {
 
 const seam = "/v1/host/sample"
 
-// payload requires the payload of a run event: our contract, and the published schema where it is there.
+// payload requires the payload of a run event: our contract, and the published schema where it exists.
 func (c scenario) payload(kind string, raw []byte) {
 	c.Helper()
 	v, err := canon.Parse(raw)
@@ -212,7 +212,7 @@ func scenarioUsage(c scenario) {
 	if r := c.do("GET", seam+"/test/runs/__probe__/events", nil); r.status != 200 || fmt.Sprint(r.json["events"]) != "[]" {
 		c.Fatalf("%d %s", r.status, r.text)
 	}
-	payload := object{"provider": "anthropic", "model": "m", "inputTokens": 200, "outputTokens": 80, "totalTokens": 280, "nodeId": "node-1"}
+	payload := object{"provider": "acme", "model": "m", "inputTokens": 200, "outputTokens": 80, "totalTokens": 280, "nodeId": "node-1"}
 	send := func(run string, payload object) answered {
 		return c.do("POST", seam+"/test/emit-provider-usage", object{"runId": run, "payload": payload, "correlationId": "c:node-1:pu-1", "nodeId": "node-1"})
 	}
@@ -228,7 +228,7 @@ func scenarioUsage(c scenario) {
 	}
 	got := list("?type=provider.usage")
 	if len(got) != 1 || got[0]["causationId"] != "c:node-1:pu-1" || got[0]["nodeId"] != "node-1" || fmt.Sprint(got[0]["payload"]) !=
-		"map[inputTokens:200 model:m nodeId:node-1 outputTokens:80 provider:anthropic totalTokens:280]" {
+		"map[inputTokens:200 model:m nodeId:node-1 outputTokens:80 provider:acme totalTokens:280]" {
 		c.Errorf("%v", got)
 	}
 	if len(list("?causationId=other")) != 0 || len(list("?nodeId=node-1")) != 1 {
@@ -285,7 +285,7 @@ func scenarioEnvelopes(c scenario) {
 		c.envelope(send(kind, payload), 400, "invalid_argument")
 	}
 	c.envelope(send("envelope.refusal", object{"nodeId": "writer", "provider": "p", "model": "m",
-		"refusalText": "The model said secret-canary-leak-test."}), 400, "envelope_reliability_credential_leak")
+		"refusalText": "The model wrote secret-canary-leak-test."}), 400, "envelope_reliability_credential_leak")
 	c.envelope(send("envelope.refusal", object{"nodeId": "writer", "provider": "p", "model": "m", "credentialRef": "x"}), 400,
 		"envelope_reliability_credential_leak")
 	c.envelope(send("envelope.refusal", object{"nodeId": "writer", "model": "m"}), 400, "invalid_argument")

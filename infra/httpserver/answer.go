@@ -83,7 +83,7 @@ func (c *call) sendBytes(status int, body []byte) {
 	_, _ = c.w.Write(body)
 }
 
-// sendPublic answers with a document that everybody may keep, or with 304 if the client has the same.
+// sendPublic answers with a document that any cache may keep, or with 304 if the client has the same.
 func (c *call) sendPublic(body []byte) { c.sendKept(body, "public, max-age=300") }
 
 // sendKept answers with a document that may be kept as cache says, or with 304 if the client has the same.

@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 )
 
-// notEmitted are the types of the protocol's catalog that nothing sends. Whoever sends one takes it off the list, and
-// names it in a test of the projection.
+// notEmitted are the types of the protocol's catalog that nothing sends. Code that sends one needs it off the list, and
+// named in a test of the projection.
 var notEmitted = strings.Fields(`
 	agent.decided agent.handoff agent.invocation.completed agent.invocation.started agent.memory.consolidated
 	agent.reasoned agent.reasoning.delta agent.toolCalled agent.toolReturned agent.verified

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/seams"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/learning/capabilities"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -23,7 +24,7 @@ import (
 // is refused.
 func (h *host) openSeams(ctx context.Context) error {
 	s := seams.New(h.store.Engine, h.store.Logs(), h.runs, h.wire, h.workflows.definition)
-	marked := h.store.IsTestStore(ctx)
+	marked := settings.IsTestStore(ctx, h.store.Settings)
 	err := s.Refuse(ctx, marked)
 	if err == nil && !marked {
 		err = h.store.MarkTest(ctx)

@@ -141,8 +141,8 @@ func (s Seams) record(ctx context.Context, by engine.Caller, at engine.Position,
 		switch {
 		case p.Run.Closed != nil || p.Run.CancelRequested != nil:
 			return manifest.Plan{}, ended(at.Run)
-		case p.Run.Tip != at.Node: // the run went on meanwhile, perhaps to its end
-			return manifest.Plan{}, fault.New(fault.StoreConflict, "the run went on")
+		case p.Run.Tip != at.Node: // the run continued meanwhile, perhaps to its end
+			return manifest.Plan{}, fault.New(fault.StoreConflict, "the run continued meanwhile")
 		}
 		e.Number = p.Fold.Next
 		if err := e.Check(event.Scope{RunID: at.Run, NodeID: at.Node}); err != nil {

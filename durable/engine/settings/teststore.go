@@ -20,7 +20,7 @@ func IsTest(ctx context.Context, controls ports.Controls) bool {
 }
 
 // IsTestStore is IsTest for the store of the settings.
-func (s Settings) IsTestStore(ctx context.Context) bool { return IsTest(ctx, s.controls) }
+func IsTestStore(ctx context.Context, s Settings) bool { return IsTest(ctx, s.controls) }
 
 // compat are the compat features that the data of the store's file states.
 func compat(data canon.Value) (names []string) {
