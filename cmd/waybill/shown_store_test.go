@@ -154,6 +154,8 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		Cause: event.Cause{Kind: event.CheckpointCreated, EventID: blocked.ID}})
 	add(at, event.GuardNoted{Chat: canon.Sum([]byte("chat")), Client: "a-client", Refusals: 1,
 		Verdict: event.GuardRefused})
+	add(at, event.RunEventRecorded{CausationID: "a-cause", NodeID: "a-node", Number: 40, Type: "provider.usage",
+		Payload: canon.OfMembers(canon.Member{Name: "model", Value: canon.OfString("a-model")})})
 	second := id.NextAttempt(root, id.OpAck, 1)
 	add(at, event.AdvanceRecorded{Account: "uid:4711", AttemptID: second, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child)})
 	add(event.Scope{RunID: r, NodeID: child}, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root,

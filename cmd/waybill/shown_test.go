@@ -159,6 +159,12 @@ var shownBy = map[string]string{
 	"guard_noted.refusals": storedLine, // 'runs show' counts them
 	"guard_noted.verdict":  storedLine,
 
+	"run_event_recorded.causationId": storedLine,
+	"run_event_recorded.nodeId":      storedLine,
+	"run_event_recorded.number":      storedLine,
+	"run_event_recorded.payload":     storedLine,
+	"run_event_recorded.type":        storedLine,
+
 	"session_handed_over.fromStoreId": storedLine, // 'runs show' shows a hand-over from this store
 	"session_handed_over.n":           storedLine,
 	"session_handed_over.to":          storedLine,
