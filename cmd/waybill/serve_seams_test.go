@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestServedSeams(t *testing.T) {
 	}
 	for name, try := range map[string]func(scenario){
 		"prompt-resolution-chain": scenarioChain, "prompt-end-to-end-events": scenarioPromptEvents, "stream-text-fixture": scenarioText,
-		"provider-usage": scenarioUsage, "envelope-reliability": scenarioEnvelopes, "runtime-capabilities": scenarioMissing,
+		"provider-usage": scenarioUsage, "envelope-reliability": scenarioEnvelopes, "envelope-retry-attempted": scenarioRetried, "envelope-truncated": scenarioTruncated, "runtime-capabilities": scenarioMissing,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,6 +292,66 @@ func scenarioEnvelopes(c scenario) {
 	c.envelope(send("envelope.refusal", object{"nodeId": "writer", "model": "m"}), 400, "invalid_argument")
 	c.envelope(send("run.completed", object{}), 400, "invalid_argument")
 	c.envelope(send("approval.granted", object{"gateId": "g", "principal": "p"}), 400, "invalid_argument")
+}
+
+// programmed creates a run of a fixture whose provider answers as a program says, and returns its state and the payloads of
+// its events by type.
+func (c scenario) programmed(fixture, status string, program ...object) (state map[string]any, payloads map[any][]map[string]any) {
+	c.Helper()
+	if r := c.do("POST", seam+"/test/mock-ai/program", object{"nodeId": "structured-call", "program": program}); r.status != 200 {
+		c.Fatalf("%d %s", r.status, r.text)
+	}
+	run := c.create(fixture, nil)
+	state = c.until(run, status)
+	payloads = map[any][]map[string]any{}
+	events, _ := c.poll(run, "")
+	for _, e := range events {
+		raw, _ := json.Marshal(e["payload"])
+		if strings.HasPrefix(e["type"].(string), "envelope.") {
+			c.payload(e["type"].(string), raw)
+		}
+		payloads[e["type"]] = append(payloads[e["type"]], e["payload"].(map[string]any))
+	}
+	return state, payloads
+}
+
+// programming keeps the two scenarios apart: both program the same node.
+var programming sync.Mutex
+
+func scenarioRetried(c scenario) {
+	programming.Lock()
+	defer programming.Unlock()
+	_, got := c.programmed("conformance-envelope-retry-attempted", "completed", object{"content": "not valid json " + marker}, object{"content": `{"valid":true}`})
+	retries := got["envelope.retry.attempted"]
+	if len(retries) != 1 || retries[0]["attempt"] != 2.0 || retries[0]["reason"] != "parse-error" || len(got["node.completed"]) != 1 ||
+		strings.Contains(fmt.Sprint(got), marker) {
+		c.Errorf("%v", got)
+	}
+	state, got := c.programmed("conformance-envelope-retry-attempted", "failed", object{"content": "no"}, object{"content": "no"}, object{"content": "no"})
+	if len(got["envelope.retry.exhausted"]) != 1 || len(got["envelope.retry.attempted"]) != 2 || state["error"].(map[string]any)["code"] != "envelope_retry_exhausted" {
+		c.Errorf("%v %v", state, got)
+	}
+	state, got = c.programmed("conformance-envelope-retry-attempted", "failed", object{"refusal": "I cannot " + marker})
+	if len(got["envelope.refusal"]) != 1 || len(got["envelope.retry.attempted"]) != 0 || state["error"].(map[string]any)["code"] != "envelope_refusal" ||
+		strings.Contains(fmt.Sprint(state, got), marker) {
+		c.Errorf("%v %v", state, got)
+	}
+	c.envelope(c.do("POST", seam+"/test/mock-ai/program", object{"nodeId": "", "program": []any{}}), 400, "invalid_argument")
+}
+
+func scenarioTruncated(c scenario) {
+	programming.Lock()
+	defer programming.Unlock()
+	_, got := c.programmed("conformance-envelope-truncated", "completed", object{"stopReason": "max_tokens", "content": `{"partial`},
+		object{"stopReason": "end_turn", "content": `{"valid":true}`})
+	cut := got["envelope.truncated"]
+	if len(cut) != 1 || cut[0]["stopReason"] != "max_tokens" || cut[0]["nodeId"] != "structured-call" || cut[0]["provider"] != "mock" ||
+		cut[0]["partialPayloadAvailable"] != true {
+		c.Errorf("%v", got)
+	}
+	if r := c.do("GET", seam+"/test/mock-ai/last-dispatch-budget?nodeId=structured-call", nil); r.json["maxTokens"] != 100.0 {
+		c.Errorf("%d %s", r.status, r.text)
+	}
 }
 
 func scenarioMissing(c scenario) {

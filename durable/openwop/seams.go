@@ -29,6 +29,28 @@ type Emission struct {
 	NodeID        string      `json:"nodeId,omitzero"`
 }
 
+// MockProgram is what a mock provider answers to the next call of a node, one answer for each try.
+type MockProgram struct {
+	NodeID  string        `json:"nodeId"`
+	Program []canon.Value `json:"program"` // objects of content, stopReason and refusal
+}
+
+// Check returns a RefusedError for a program that is none.
+func (p MockProgram) Check() error {
+	if p.NodeID == "" || len(p.NodeID) > NodeIDBytesMax || len(p.Program) > mockAnswersMax {
+		return invalidArgument("a program has a nodeId and at most 16 answers")
+	}
+	for _, a := range p.Program {
+		if a.Kind() != canon.Object {
+			return invalidArgument("an answer is an object of content, stopReason and refusal")
+		}
+	}
+	return nil
+}
+
+// mockAnswersMax bounds the answers of a program.
+const mockAnswersMax = 16
+
 // Emitted is the answer to an Emission.
 type Emitted struct {
 	Event RunEvent `json:"event"`

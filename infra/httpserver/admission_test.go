@@ -171,7 +171,7 @@ func TestStoresAreSeparate(t *testing.T) {
 		path := strings.NewReplacer("{runId}", run.id, "{proposalId}", draft).Replace(r.path)
 		body := ""
 		switch r.id {
-		case "emitProviderUsage", "emitEnvelopeReliability", "resetTest", "resolvePrompt":
+		case "programMockProvider", "emitProviderUsage", "emitEnvelopeReliability", "resetTest", "resolvePrompt":
 			continue
 		case "createAnnotation":
 			body = `{"signal":{"kind":"flag"}}`

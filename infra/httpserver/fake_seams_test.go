@@ -26,6 +26,12 @@ func (h *fakeHost) Emitted(ctx context.Context, by event.Actor, run, kind, cause
 	return r.events, nil
 }
 
+func (h *fakeHost) Program(ctx context.Context, in openwop.MockProgram) error {
+	return h.begin(ctx, "Program", in.NodeID)
+}
+
+func (h *fakeHost) Budget(_ context.Context, node string) (int64, bool) { return 7, node == "n" }
+
 func (h *fakeHost) Reset(ctx context.Context, by event.Actor) (int, error) {
 	return 2, h.begin(ctx, "Reset", by)
 }

@@ -49,6 +49,26 @@ func listEmitted(c *call) (reply, error) {
 	return reply{status: http.StatusOK, doc: eventList{all}}, err
 }
 
+func programMock(c *call) (reply, error) {
+	var in openwop.MockProgram
+	err := c.decode(&in)
+	if err == nil {
+		err = in.Check()
+	}
+	if err == nil {
+		err = c.host.Program(c.r.Context(), in)
+	}
+	return reply{status: http.StatusOK, doc: in}, err
+}
+
+func getMockBudget(c *call) (reply, error) {
+	out := mockBudget{NodeID: c.query["nodeId"]}
+	if n, ok := c.host.Budget(c.r.Context(), out.NodeID); ok {
+		out.MaxTokens = &n
+	}
+	return reply{status: http.StatusOK, doc: out}, nil
+}
+
 func resetTest(c *call) (reply, error) {
 	n, err := c.host.Reset(c.r.Context(), c.by())
 	return reply{status: http.StatusOK, doc: resetAnswer{int64(n)}}, err

@@ -25,6 +25,12 @@ type resolveBody struct {
 	PromptOverrides  canon.Value    `json:"promptOverrides,omitzero"` // of the run
 }
 
+// mockBudget is the budget of the last call of a node.
+type mockBudget struct {
+	MaxTokens *int64 `json:"maxTokens"` // null without a call
+	NodeID    string `json:"nodeId"`
+}
+
 // resetAnswer is the answer to a reset.
 type resetAnswer struct {
 	RunsEnded int64 `json:"runsEnded"`
@@ -59,6 +65,16 @@ func seamRoutes() []*route {
 				{"nodeId", "an id", "only events of this node"}},
 			answers:  []answer{success[eventList](http.StatusOK, "the events")},
 			refusals: []outcome{unknownRun}, handle: listEmitted},
+		{method: http.MethodPost, path: seamPath + "/test/mock-ai/program", id: "programMockProvider", scope: httpkeys.RunsCreate,
+			group: seamGroup, idempotent: true, purpose: "Set what the mock provider answers to the next call of a node.",
+			notes:    noSeams + "It is kept in memory, and used once.",
+			body:     form[openwop.MockProgram](true),
+			answers:  []answer{{http.StatusOK, nil, "the program"}},
+			refusals: []outcome{{http.StatusBadRequest, openwop.ErrInvalidArgument, "it is no program"}}, handle: programMock},
+		{method: http.MethodGet, path: seamPath + "/test/mock-ai/last-dispatch-budget", id: "getMockBudget", scope: httpkeys.RunsRead,
+			group: seamGroup, purpose: "Read the budget of the last call of a node.", notes: noSeams + "It is null without a call.",
+			query:   []parameter{{"nodeId", "an id", "the node"}},
+			answers: []answer{success[mockBudget](http.StatusOK, "the budget in tokens")}, handle: getMockBudget},
 		{method: http.MethodPost, path: seamPath + "/test/reset", id: "resetTest", scope: httpkeys.RunsCancel, group: seamGroup,
 			idempotent: true, purpose: "End the runs that were made for names.",
 			notes: noSeams + "A name has another run from then on. Other runs are not touched.",

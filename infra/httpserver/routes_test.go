@@ -51,6 +51,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 		{"emitEnvelopeReliability", "POST", seamPath + "/test/emit-envelope-reliability",
 			`{"runId":"x","type":"envelope.refusal","payload":{"nodeId":"n","provider":"p","model":"m"}}`, 200, `"type":"envelope.refusal"`},
 		{"listEmittedEvents", "GET", seamPath + "/test/runs/" + ended.id + "/events?type=a.b", "", 200, `{"events":[{`},
+		{"programMockProvider", "POST", seamPath + "/test/mock-ai/program", `{"nodeId":"n","program":[{"content":"{}"}]}`, 200, `"nodeId":"n"`},
+		{"getMockBudget", "GET", seamPath + "/test/mock-ai/last-dispatch-budget?nodeId=n", "", 200, `"maxTokens":7`},
 		{"resetTest", "POST", seamPath + "/test/reset", `{}`, 200, `{"runsEnded":2}`},
 	}
 	tried := map[string]bool{}

@@ -45,7 +45,8 @@ type host struct {
 	served     capabilities.Options
 	builtIn    []promptref.Template // of the fixtures
 	test       *seams.Seams         // nil without test seams
-	repository string               // root of the repository of the working directory, "" outside of one
+	mocks      mocks
+	repository string // root of the repository of the working directory, "" outside of one
 }
 
 var _ httpserver.Host = (*host)(nil)

@@ -30,7 +30,8 @@ type performing struct {
 	watched watchedRuns
 	// test is what the steps of a run have that only a host with test seams performs; nil without them.
 	test    func(context.Context, engine.Position) (*hoststep.Test, error)
-	runners chan *process.Runner // one for each worker: a runner runs one command at a time
+	asked   func(hoststep.Result) // with test: called for each result
+	runners chan *process.Runner  // one for each worker: a runner runs one command at a time
 }
 
 // openRun is a run that the server performs.

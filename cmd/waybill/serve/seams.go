@@ -34,7 +34,7 @@ func (h *host) openSeams(ctx context.Context) error {
 	}
 	h.test = &s
 	h.workflows.fixtures = append(h.workflows.fixtures, discovery.SeamWorkflows()...)
-	h.performing.test = h.testOf
+	h.performing.test, h.performing.asked = h.testOf, h.mocks.asked
 	h.served.Testing = &capabilities.Testing{MockProviders: []string{hoststep.MockProvider}, TestKeyPrefix: httpkeys.TestPrefix}
 	return nil
 }
@@ -63,7 +63,7 @@ func (h *host) testOf(ctx context.Context, at engine.Position) (*hoststep.Test, 
 	if err != nil {
 		return nil, err
 	}
-	t := &hoststep.Test{Agents: agentsOf(list.Installed)}
+	t := &hoststep.Test{Agents: agentsOf(list.Installed), Program: h.mocks.take}
 	if t.Prompts, err = h.prompts(ctx); err == nil && options != nil {
 		t.Mock = options.Configurable.At("/mockProvider/config")
 	}
@@ -88,7 +88,9 @@ func (p *performing) performWith(ctx context.Context, r openRun, to *perform.Per
 	t, err := p.test(ctx, engine.Position{Session: r.session, Run: r.run})
 	to.Hosts = func(s hoststep.Step) (hoststep.Result, error) {
 		s.Test = t
-		return hoststep.Perform(s)
+		r, err := hoststep.Perform(s)
+		p.asked(r)
+		return r, err
 	}
 	return err
 }

@@ -23,6 +23,9 @@ type Test struct {
 	Agents []canon.Value
 	// Mock is the object config of configurable.mockProvider, null for none.
 	Mock canon.Value
+	// Program returns what the provider answers to a step with config.structured, one answer for each try: objects of content,
+	// stopReason and refusal. Without any it answers with an empty document.
+	Program func(nodeID string) []canon.Value
 }
 
 // MockProvider is the id of the only provider.
@@ -90,6 +93,10 @@ func callPrompt(s Step, r *Result) {
 		if !chain.Resolved.IsNull() && !s.compose(r, kind, chain.Resolved.Text()) {
 			return
 		}
+	}
+	if v, _ := s.Config.Get("structured"); v.True() {
+		s.structured(r)
+		return
 	}
 	s.complete(r)
 }
