@@ -230,7 +230,7 @@ func engineEnums() []enum {
 		enumOf(upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible),
 		// Re-executed inputs, and why a run matches a search.
 		enumOf(redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
-			redrive.Close, redrive.Turn, redrive.HandOver, redrive.Reclaim, redrive.Unknown),
+			redrive.Close, redrive.Turn, redrive.RunEvent, redrive.HandOver, redrive.Reclaim, redrive.Unknown),
 		enumOf(resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
 			resume.MatchedNotes, resume.MatchedWorkflowID, resume.RecencyFallback),
 		enumOf(resume.InTitle, resume.InGoal, resume.InNotes, resume.InCheckpoint),
@@ -248,7 +248,8 @@ func wireEnums() []enum {
 			openwop.ErrNotFound, openwop.ErrMethodNotAllowed, openwop.ErrConflict, openwop.ErrIdempotencyMismatch,
 			openwop.ErrIdempotencyInFlight, openwop.ErrTooLarge, openwop.ErrUnprocessable,
 			openwop.ErrUnsupportedStreamMode, openwop.ErrUnsupportedMedia, openwop.ErrCapabilityNotProvided,
-			openwop.ErrCapabilityRequired, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal),
+			openwop.ErrCapabilityRequired, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal,
+			openwop.ErrInvalidArgument, openwop.ErrUsageLeak, openwop.ErrReliabilityLeak, openwop.ErrMockForbidden, openwop.ErrMockUnsupported),
 	}
 }
 
