@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
@@ -221,6 +222,9 @@ func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engi
 			engine.CancelRequest{Reason: w.text("enough"), Failed: rapid.Bool().Draw(rt, "failed")})
 		return a, err
 	case 7:
+		if rapid.Bool().Draw(rt, "run event") {
+			return a, w.recordRunEvent(a.Position())
+		}
 		return a, w.endTurn(a.Position(), rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "chat"))
 	}
 	if a.AttemptID.IsZero() {
@@ -238,6 +242,22 @@ func (w *fixture) endTurn(at engine.Position, chat string) error {
 	at.Node = p.Run.Tip
 	_, err = engine.NewTurns(w.g).End(w.ctx, at, p.Run.LastIndex,
 		advance.Turn{Client: "codex", Chat: canon.Sum([]byte(chat)), AtMs: w.by(event.Engine).AtMs})
+	return err
+}
+
+// recordRunEvent records a run event at the preferred tip of the run of a position, unless the run is closed.
+func (w *fixture) recordRunEvent(at engine.Position) error {
+	h := w.g.NewHistory(at.Session)
+	p, err := h.OpenRun(w.ctx, at)
+	if err != nil || p.Run.Closed != nil || p.Run.CancelRequested != nil {
+		return err
+	}
+	at.Node = p.Run.Tip
+	_, err = w.g.CommitAt(w.ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
+		e := event.RunEventRecorded{Type: "waybill.completion", Payload: canon.OfMembers(canon.Member{Name: "note", Value: canon.OfString(w.text("n"))})}
+		by := w.by(event.Agent)
+		return advance.NoteRunEvent(at.Session, event.Scope{RunID: at.Run, NodeID: at.Node}, p.Fold.Next, e, by.Actor, by.AtMs), nil
+	})
 	return err
 }
 
