@@ -32,6 +32,8 @@ type segment struct {
 	artifact          *event.OutputPayload  // the first output of the step in the segment
 	denied            *event.StepDecision   // the decision that ends the run
 	resumesBlocked    map[id.Node]bool      // nodes of refused attempts, by another program
+	begins            bool                  // the segment begins a fork that inherits run events
+	skipped           int                   // drafts of tail that are inherited
 }
 
 // draft is a run event without place.
@@ -40,6 +42,7 @@ type draft struct {
 	node    string
 	payload canon.Value
 	from    event.Event
+	reached id.Node // of the start of a node and the end of the run: the node
 }
 
 // arrival is a node that the run reached.
@@ -75,6 +78,8 @@ func (s *segment) read(e event.Event) error {
 		s.vendor(e, p, at)
 	case event.GapRecorded:
 		return s.gap(e, p, at)
+	case event.DivergenceRecorded:
+		s.diverge(e, p, at)
 	case event.RunCancelRequested:
 		s.cancelling, s.cancelledBy = true, actorText(e.Actor)
 		s.fact(e, openwop.VendorType("cancel_requested"), nil, payload(s.free("reason", p.Reason), word("outcome", p.EndOutcome())))
@@ -101,6 +106,9 @@ func (s *segment) finish() error {
 			return err
 		}
 	}
+	if s.begins {
+		s.facts = s.changed()
+	}
 	for _, a := range s.created {
 		if err := s.arrive(a); err != nil {
 			return err
@@ -118,12 +126,12 @@ func (s *segment) finish() error {
 // fact drafts a run event about a node, or about the run. A node that did not start yet is not named: in the
 // first segment of a run its facts precede it.
 func (s *segment) fact(e event.Event, kind openwop.EventType, at *node, p canon.Value) {
-	s.facts = append(s.facts, draft{kind, nodeID(at), p, e})
+	s.facts = append(s.facts, draft{kind: kind, node: nodeID(at), payload: p, from: e})
 }
 
 // after drafts a run event behind the facts.
 func (s *segment) after(e event.Event, kind openwop.EventType, at *node, p canon.Value) {
-	s.tail = append(s.tail, draft{kind, nodeID(at), p, e})
+	s.tail = append(s.tail, draft{kind: kind, node: nodeID(at), payload: p, from: e})
 }
 
 // nodeID is the id of a node on the wire, "" for none and for one that did not start.
@@ -171,8 +179,12 @@ func (s *segment) start(e event.Event, p event.RunStarted) {
 			metadata = metadata.With(sent.Key(i), sent.Item(i))
 		}
 	}
-	s.head = append(s.head, draft{openwop.RunStarted, "", payload(word("workflowId", p.WorkflowID),
-		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), e})
+	if s.begins, s.firstOwn = s.next > 0, s.next; s.begins {
+		s.startedAtMs = s.inherited.startedAtMs
+		return
+	}
+	s.head = append(s.head, draft{kind: openwop.RunStarted, payload: payload(word("workflowId", p.WorkflowID),
+		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), from: e})
 }
 
 // texts is a list of texts of a caller, null for none.

@@ -156,6 +156,7 @@ var replayPlans = map[redrive.Operation]replayPlan{
 	redrive.Cancel:     (*replay).cancel,
 	redrive.Close:      (*replay).close,
 	redrive.Turn:       (*replay).turn,
+	redrive.Depart:     (*replay).depart,
 	redrive.HandOver:   (*replay).handOver,
 	redrive.Reclaim:    (*replay).reclaim,
 }
@@ -173,6 +174,15 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 	}
 	if was, cut, err := a.compareEarlier(ctx, plan, seg); was == nil || cut || err != nil {
 		return was, cut, err
+	}
+	// A replay has the results of checks of its source, which state its attempts.
+	if run := a.fold.Runs[seg.Events[0].Scope.RunID]; run != nil && run.Started.ForkedFrom.IsReplay() {
+		a.renamed = true
+		was, cut, err := a.compare(ctx, plan, seg)
+		a.renamed = false
+		if was == nil || cut || err != nil {
+			return was, cut, err
+		}
 	}
 	// The session may have passed through another store by import, where
 	// approvals from bundles were ignored. No bundle records which events these
@@ -381,6 +391,19 @@ func (a *replay) turn(_ context.Context, seg manifest.Segment) (manifest.Plan, b
 	}
 	t, verdict := redrive.TurnOf(seg.Events)
 	return advance.NoteTurn(engine.TurnFactsOf(p, t), t, verdict), false, nil
+}
+
+// depart records again where a replay departs. The place is an input: the source is another log.
+func (a *replay) depart(_ context.Context, seg manifest.Segment) (manifest.Plan, bool, error) {
+	p, err := a.runPosition(seg)
+	if err != nil {
+		return manifest.Plan{}, false, err
+	}
+	if !p.Run.Started.ForkedFrom.IsReplay() {
+		return manifest.Plan{}, false, nil
+	}
+	return advance.Depart(advance.DepartFacts{Session: p.At.Session, Run: p.Run.ID, Root: p.Run.Root, Node: p.Run.Tip,
+		Next: p.Fold.Next, Source: p.Run.Started.ForkedFrom.RunID}, redrive.DepartureOf(seg.Events)), false, nil
 }
 
 // runPosition returns the run of a segment, without a node.

@@ -192,6 +192,8 @@ type sessionCheck struct {
 	// headMet reports that ExpectHead is on the chain.
 	headMet bool
 	from    *event.ImportedFrom
+	// replays reports a session that replays another one.
+	replays bool
 	// reserved are the runs with a reserved workflow id of a source that may not have it.
 	reserved []event.Event
 	// decisions are the events with the artifacts of people's decisions.
@@ -268,6 +270,8 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	c.advanceTo(head)
 	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok && p.ImportedFrom != nil {
 		c.from = p.ImportedFrom
+	case event.RunStarted:
+		c.replays = c.replays || p.ForkedFrom.IsReplay()
 	}
 	for _, e := range seg.Events {
 		if p, ok := e.Data.(event.RunStarted); ok && source.Reserved(p.WorkflowID) &&
