@@ -270,14 +270,13 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	c.advanceTo(head)
 	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok && p.ImportedFrom != nil {
 		c.from = p.ImportedFrom
-	case event.RunStarted:
-		c.replays = c.replays || p.ForkedFrom.IsReplay()
 	}
 	for _, e := range seg.Events {
-		if p, ok := e.Data.(event.RunStarted); ok && source.Reserved(p.WorkflowID) &&
-			!source.MayReserve(source.SourceKind(p.WorkflowSourceKind)) {
+		p, ok := e.Data.(event.RunStarted)
+		if ok && source.Reserved(p.WorkflowID) && !source.MayReserve(source.SourceKind(p.WorkflowSourceKind)) {
 			c.reserved = append(c.reserved, e)
 		}
+		c.replays = c.replays || p.ForkedFrom.IsReplay()
 		if isDecisionEvent(e) {
 			c.decisions = append(c.decisions, e)
 		}
