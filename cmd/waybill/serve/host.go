@@ -39,6 +39,8 @@ type host struct {
 	proposals  hosting.Proposals
 	notices    *notices
 	performing *performing
+	forks      hosting.Forks
+	replaying  *replaying
 	workflows  *workflows
 	served     capabilities.Options
 	repository string // root of the repository of the working directory, "" outside of one
