@@ -15,7 +15,8 @@ func forkRoutes() []*route {
 				"performed again: `inputs` of the overlay are set in the context, `configurable`, `tags` and `metadata` take the place " +
 				"of the source's. In mode `replay`, where `fromSeq` is 0 by default, everything that was recorded is decided again and " +
 				"nothing is performed; the first event that differs is preceded by `replay.diverged`, and a replay whose source has no " +
-				"input for what would follow ends as failed with `replay_source_missing`. Annotations are not copied.",
+				"input for what would follow ends as failed with `replay_source_missing`. Annotations are not copied. The key needs " +
+				"`runs:read` too.",
 			body:    form[openwop.ForkRun](true),
 			answers: []answer{success[openwop.RunForked](http.StatusCreated, "the run")},
 			refusals: []outcome{unknownRun,

@@ -153,8 +153,13 @@ func (p *ReplayPoint) check(why DivergenceReason) error {
 // DivergenceReason is the closed set of reasons for a deviation.
 type DivergenceReason string
 
-// The reasons of what a replay records; an agent cannot report them.
+// The reasons. Those of what a replay records are none that an agent can report.
 const (
+	MissingUserContext    DivergenceReason = "missing_user_context"
+	CapabilityUnavailable DivergenceReason = "capability_unavailable"
+	EfficiencySkip        DivergenceReason = "efficiency_skip"
+	SafetyStop            DivergenceReason = "safety_stop"
+	PolicyConstraint      DivergenceReason = "policy_constraint"
 	// ReplayDiverged: a run event of the replay is not the source's.
 	ReplayDiverged DivergenceReason = "replay_diverged"
 	// ReplaySourceMissing: the source has no input, or not any more, for what would follow.
@@ -163,8 +168,7 @@ const (
 
 // DivergenceReasons lists the closed set that agents report.
 func DivergenceReasons() []DivergenceReason {
-	return []DivergenceReason{"missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop",
-		"policy_constraint"}
+	return []DivergenceReason{MissingUserContext, CapabilityUnavailable, EfficiencySkip, SafetyStop, PolicyConstraint}
 }
 
 // Kind is "divergence_recorded".
