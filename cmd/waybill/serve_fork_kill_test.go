@@ -18,7 +18,7 @@ import (
 )
 
 // TestServedForksAreKilled: the server is killed at many moments while a run is forked and the fork performed, and while one
-// is replayed. The client repeats its request with the same key and gets the same run, which goes on once: a replay has the
+// is replayed. The client repeats its request with the same key and gets the same run, which continues once: a replay has the
 // run events of its source, a branch those before the sequence, and the store is sound. WAYBILL_EXHAUSTIVE tries every
 // millisecond.
 func TestServedForksAreKilled(t *testing.T) {

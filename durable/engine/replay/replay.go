@@ -229,7 +229,7 @@ func (d *drive) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if missing { // what an earlier call recorded stands
+	if missing { // what an earlier call recorded is kept
 		if err := d.meetAll(ctx); err != nil {
 			return err
 		}

@@ -119,8 +119,8 @@ func member(e openwop.RunEvent, name string) string {
 	return strings.Trim(string(v.JCS()), `"`)
 }
 
-// TestADifferenceIsRecordedBeforeIt: whatever recorded input is another one, the run events before the first difference are
-// those of the source, replay.diverged stands at its sequence, and the event that differs follows it.
+// TestADifferenceIsRecordedBeforeIt: for any recorded input that is another one, the run events before the first difference are
+// those of the source, replay.diverged is at its sequence, and the event that differs follows it.
 func TestADifferenceIsRecordedBeforeIt(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
