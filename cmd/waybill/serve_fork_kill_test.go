@@ -151,6 +151,16 @@ func TestReplayedRunOnTheCommandLine(t *testing.T) {
 	if out := s.runPiped(0, "verify"); !strings.Contains(out, "✓") {
 		t.Error(out)
 	}
+	// What came with a bundle is neither continued nor replayed for a client.
+	from, host := filepath.Join(s.dir, "source.json"), serveAt(t, "")
+	s.runPiped(0, "export", source, "--output", from)
+	host.runPiped(0, "import", from)
+	for _, mode := range []string{"branch", "replay"} {
+		_, _, err := host.client().Fork(ctx, mode, source, clienttest.Object{"fromSeq": 0, "mode": mode})
+		if err == nil || !strings.Contains(err.Error(), "WORKFLOW_UNTRUSTED") {
+			t.Errorf("%s of an imported run: %v", mode, err)
+		}
+	}
 	bundle := filepath.Join(s.dir, "replay.json")
 	s.runPiped(0, "export", replay, "--output", bundle)
 	other := program{t, s.dir, filepath.Join(s.dir, "other")}
