@@ -75,17 +75,17 @@ func (d *driver) fork(t fails, sequence int64, seed byte, c engine.ClientFork) *
 }
 
 // lawful requires of the run events of a fork what holds for every run, and that they begin as the source's before the
-// sequence, which cause them.
-func lawful(t fails, got, source []openwop.RunEvent, sequence int64) {
+// sequence, which cause them; those before earlier, which the source inherits itself, may be caused where it has them from.
+func lawful(t fails, got, source []openwop.RunEvent, sequence, earlier int64) {
 	t.Helper()
-	ids := map[string]bool{}
+	ids, starts := map[string]bool{}, map[string]float64{}
 	for i, e := range got {
 		inherited := int64(i) < sequence
 		switch {
 		case e.Sequence != int64(i) || ids[e.EventID] || e.RunID != got[0].RunID || e.Type.Terminal() && i != len(got)-1:
 			t.Fatalf("event %d of %d: %+v\n%s", i, len(got), e, lines(got))
 		case inherited && (!sameShape(e, source[i]) || e.Timestamp != source[i].Timestamp || e.CausationID != source[i].EventID &&
-			e.CausationID != source[i].CausationID): // what the source inherits itself may be caused where that is from
+			(int64(i) >= earlier || e.CausationID != source[i].CausationID)):
 			t.Fatalf("event %d is %+v, that of the source %+v", i, e, source[i])
 		case !inherited && e.CausationID != "" && !slices.ContainsFunc(got, func(c openwop.RunEvent) bool { return c.EventID == e.CausationID }):
 			t.Fatalf("event %d is caused by %s, which does not exist\n%s", i, e.CausationID, lines(got))
@@ -93,6 +93,12 @@ func lawful(t fails, got, source []openwop.RunEvent, sequence int64) {
 			t.Fatalf("%s at %d\n%s", e.Type, i, lines(got))
 		}
 		ids[e.EventID] = true
+		if e.Type == openwop.NodeStarted {
+			starts[e.NodeID]++
+			if nth, _ := e.Payload.Get("attempt"); nth.Float() != starts[e.NodeID] {
+				t.Fatalf("event %d is start %v of %s, and names %s\n%s", i, starts[e.NodeID], e.NodeID, nth.JCS(), lines(got))
+			}
+		}
 	}
 }
 
@@ -102,6 +108,7 @@ func TestLawsOfForks(t *testing.T) {
 	forked := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawSession(rt).run(rt, 1_700_000_000_000, 1000, func(*driver) {})
+		earlier := int64(0)
 		for depth := range byte(2) {
 			source, _ := d.read(d.last.Session.RunID)
 			sequence := int64(rapid.IntRange(0, len(source)-1).Draw(rt, "sequence"))
@@ -117,7 +124,7 @@ func TestLawsOfForks(t *testing.T) {
 			var before []openwop.RunEvent
 			check := func() {
 				got, s := d.read(d.last.Session.RunID)
-				lawful(rt, got, source, sequence)
+				lawful(rt, got, source, sequence, earlier)
 				if len(before) > len(got) || !slices.EqualFunc(before, got[:len(before)], sameEvent) {
 					rt.Fatalf("no prefix:\n%s\n\n%s", lines(before), lines(got))
 				}
@@ -129,6 +136,7 @@ func TestLawsOfForks(t *testing.T) {
 				d.play(move{rapid.IntRange(0, 15).Draw(rt, "kind"), rapid.IntRange(0, 50).Draw(rt, "which")}, 1000)
 				check()
 			}
+			earlier = sequence
 		}
 	})
 	if forked < 15 {
@@ -145,7 +153,7 @@ func TestALostSourceKeepsSequences(t *testing.T) {
 	from := int64(len(source)) - 3
 	f := d.fork(t, from, 7, engine.ClientFork{})
 	was, _ := f.read(f.last.Session.RunID)
-	lawful(t, was, source, from)
+	lawful(t, was, source, from, 0)
 	gone := without{f.store, manifest.SessionEvents(d.last.Session.SessionID).Root}
 	var got []openwop.RunEvent
 	_, err := enginewire.New(sessions.NewReader(gone), gone, enginewire.About{}).Each(context.Background(),
