@@ -268,6 +268,10 @@ func TestReplaysAreTheirSource(t *testing.T) {
 		if err != nil || !report.OK {
 			rt.Fatalf("%+v %v", report.Difference, err)
 		}
+		due, _, err := d.g.Ledger().Facts(context.Background(), manifest.SessionEvents(at.Session), manifest.Head{}, d.g.Ledger().NewImports())
+		if err != nil || len(due.Facts) > 0 { // the audit log has what was decided in the source
+			rt.Fatalf("%+v %v", due.Facts, err)
+		}
 		_, err = d.g.Advance(context.Background(), d.by(event.Agent), at, id.NextAttempt(at.Node, id.OpAck, 99), requests[1])
 		if !fault.Is(err, fault.RunClosed) {
 			rt.Fatalf("a step of the replay: %v", err)
