@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/ports"
 )
 
 // ForkRequest requests a run that continues from a node of another run.
@@ -24,6 +25,37 @@ type ForkRequest struct {
 	// pending at the node, in the same loops.
 	Definition   *Definition
 	Observations []event.ObservationRecorded
+	// Client is what a client of the protocol asks for, nil for any other fork.
+	Client *ClientFork
+}
+
+// ClientFork is a fork that a client of the protocol asks for (docs/design.md#openwop-forks).
+type ClientFork struct {
+	// Key is an idempotency key as of Start, "" for none, and RequestDigest that of the request.
+	Key           string
+	RequestDigest canon.Digest
+	// Sequence is that of the first run event that is the fork's own.
+	Sequence int64
+	// Context is set at the first node; an object, or null. Tags and Options take the place of the source's, if not nil.
+	Context canon.Value
+	Tags    []string
+	Options *event.RunOptions
+}
+
+// of returns what the fork copies, with what the client sent.
+func (c *ClientFork) of(from advance.Source) (advance.Source, error) {
+	if err := advance.CheckContext(c.Context); err != nil {
+		return from, err
+	}
+	from.From.Mode, from.From.Sequence = event.Branch, c.Sequence
+	from.Context = event.MergeContext(from.Context, c.Context)
+	if c.Tags != nil {
+		from.Started.Tags = c.Tags
+	}
+	if c.Options != nil {
+		from.Started.Options = c.Options
+	}
+	return from, advance.CheckOptions(from.Started.Tags, from.Started.Options)
 }
 
 // Definition is a compiled workflow with its source, as a start records it.
@@ -51,6 +83,20 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	}
 	fork := advance.Fork{Session: id.NewSession(seed), Run: id.NewRun(seed), Title: req.Title,
 		Signers: mark, Observations: req.Observations, Actor: by.Actor, AtMs: by.AtMs}
+	key := ""
+	if c := req.Client; c != nil {
+		if source, err = c.of(source); err != nil {
+			return Answer{}, err
+		}
+		fork.RequestDigest = c.RequestDigest
+		if key = c.Key; key != "" {
+			store, err := e.store.StoreID(ctx, ports.MayCreate)
+			if err != nil {
+				return Answer{}, err
+			}
+			fork.Session, fork.Run = id.KeyedSession(store, key), id.KeyedRun(store, key)
+		}
+	}
 	// The budget of the title is that of the text as it was sent.
 	if _, _, err := advance.Branch(w, source, fork); err != nil {
 		return Answer{}, err
@@ -61,8 +107,8 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	if err != nil {
 		return Answer{}, err
 	}
-	run := id.NewRun(seed)
-	a, err := e.begin(ctx, Position{Session: id.NewSession(seed), Run: run, Node: id.RootNode(run)}, plan, "", "")
+	a, err := e.begin(ctx, Position{Session: fork.Session, Run: fork.Run, Node: id.RootNode(fork.Run)}, plan, key,
+		source.Started.WorkflowID)
 	a.Warnings = append(a.Warnings, warning.Dropped(dropped)...)
 	a.Redactions = found.List()
 	return a, err

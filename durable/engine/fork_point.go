@@ -2,16 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/lineage"
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/problem"
@@ -21,7 +17,6 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 // ForkPoint is a node from which a run can be forked, with all that the fork copies. It may be of
@@ -47,9 +42,9 @@ func (e *Engine) ForkPoint(ctx context.Context, at Position) (out ForkPoint, err
 	if err := readable(h.Log)(h.ReadSaved(ctx)); err != nil {
 		return out, err
 	}
-	var lines *lineage
-	err = readable(h.Log)(e.store.Read(ctx, ports.ReadRequest{Log: h.Log}, ports.Into(&lines, func() *lineage {
-		return &lineage{Fold: runs.NewFold(), run: at.Run}
+	var lines *lineage.Lineage
+	err = readable(h.Log)(e.store.Read(ctx, ports.ReadRequest{Log: h.Log}, ports.Into(&lines, func() *lineage.Lineage {
+		return lineage.New(at.Run)
 	})))
 	if err != nil {
 		return out, err
@@ -59,7 +54,7 @@ func (e *Engine) ForkPoint(ctx context.Context, at Position) (out ForkPoint, err
 	if err != nil {
 		return out, err
 	}
-	if err := lines.known(at); err != nil {
+	if err := lines.Known(at.Session); err != nil {
 		return out, err
 	}
 	for p.Node = p.Run.Node(at.Node); p.Node != nil && p.Node.Kind == event.BlockedAttemptNode; {
@@ -73,7 +68,7 @@ func (e *Engine) ForkPoint(ctx context.Context, at Position) (out ForkPoint, err
 	out.from = advance.Source{Started: p.Run.Started, Preferences: p.Node.Preferences, Context: p.Node.Context,
 		From: event.ForkedFrom{SessionID: at.Session, RunID: at.Run, NodeID: p.Node.ID,
 			Head: h.Fold.Head.Digest},
-		Capabilities: lines.capabilities(p.Run, p.Node)}
+		Capabilities: lines.Capabilities(p.Run, p.Node)}
 	if out.workflow, out.from.State, err = adopted(ctx, e, p); err != nil {
 		return out, err
 	}
@@ -158,76 +153,4 @@ func compileForeign(data []byte, started event.RunStarted) (compile.Compiled, er
 		}
 	}
 	return w, nil
-}
-
-// lineage folds a log and also keeps what a fold leaves out and a fork needs: its strong capability
-// observations with their provenance, and the kinds of events that are not known.
-type lineage struct {
-	*runs.Fold
-	run      id.Run
-	observed []event.Event
-	unknown  []string
-}
-
-// Visit implements ports.Visitor.
-func (l *lineage) Visit(seg manifest.Segment, head manifest.Head) error {
-	for _, e := range seg.Events {
-		if g, foreign := event.Domain.ViewForeign(e); foreign && !e.Ignorable {
-			if g.Known == nil && !slices.Contains(l.unknown, e.Data.Kind()) {
-				l.unknown = append(l.unknown, e.Data.Kind())
-			}
-			if g.Known != nil {
-				e.Data = g.Known
-			}
-		}
-		if c, ok := e.Data.(event.CapabilityObserved); ok && e.Scope.RunID == l.run &&
-			c.Provenance.EnforcementGrade == "strong" {
-			l.observed = append(l.observed, e)
-		}
-	}
-	return l.Fold.Visit(seg, head)
-}
-
-// unknownShown bounds the kinds that an error names.
-const unknownShown = 8
-
-// known refuses a session with events of kinds that are not known: what they record would be lost
-// without a notice.
-func (l *lineage) known(at Position) error {
-	if len(l.unknown) == 0 {
-		return nil
-	}
-	slices.Sort(l.unknown)
-	names := strings.Join(l.unknown[:min(len(l.unknown), unknownShown)], ", ")
-	if more := len(l.unknown) - unknownShown; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	return fault.New(fault.SessionUnhealthy,
-		"session %s has events of kinds that this version does not know, so no run can be forked from it: %.512s",
-		at.Session, names).
-		Suggest("%s reads the run; start the workflow again instead.", fault.Command{"runs", "show", at.Run.String()}).
-		With("sessionId", at.Session.String()).With("unknownKinds", l.unknown)
-}
-
-// capabilities returns the observations that are valid at a node, one per
-// capability, in order of their names: the latest one made at the node, or at
-// an ancestor before the path left it (docs/design.md#capabilities). Event
-// indexes grow along a path, so the last match is the nearest.
-func (l *lineage) capabilities(r *runs.Run, n *runs.Node) []event.CapabilityObserved {
-	left := map[id.Node]int64{n.ID: l.Next} // the index at which the path left a node
-	path := r.Path(n.ID)
-	for i, nodeID := range path[1:] {
-		left[path[i]] = r.Node(nodeID).CreatedIndex
-	}
-	latest := map[string]event.CapabilityObserved{}
-	for _, e := range l.observed {
-		if c := e.Data.(event.CapabilityObserved); e.Index < left[e.Scope.NodeID] {
-			latest[c.Capability] = c
-		}
-	}
-	var out []event.CapabilityObserved
-	for _, name := range slices.Sorted(maps.Keys(latest)) {
-		out = append(out, latest[name])
-	}
-	return out
 }

@@ -28,6 +28,7 @@ const (
 	RunBusy           Code = "RUN_BUSY"
 	RunClosed         Code = "RUN_CLOSED"
 	RunWaiting        Code = "RUN_WAITING"
+	ForkPointInvalid  Code = "FORK_POINT_INVALID"
 	DecisionRefused   Code = "DECISION_REFUSED"
 	StartKeyTaken     Code = "START_KEY_TAKEN"
 	RunBlocked        Code = "RUN_BLOCKED"
@@ -196,6 +197,9 @@ var Table = []Row{
 	{RunWaiting, ExitWaiting, never,
 		"The run waits for a person (a step, a confirmation or an approval), until a moment, or for the HTTP host.",
 		Suggest("Continue with the command shown.")},
+	{ForkPointInvalid, ExitUsage, never,
+		"The place to fork from does not exist, or no run can begin there.",
+		Suggest("See the events of the run with %s.", Command{"runs", "events", "ID"})},
 	{DecisionRefused, ExitFailed, never,
 		"The decision about a step does not count: the step or its outputs have changed, or this person may not decide.",
 		Suggest("See what is waited for with %s.", Command{"runs", "show", "ID"})},

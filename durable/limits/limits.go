@@ -251,6 +251,8 @@ const (
 	AuditCacheBytesMax = 32 << 20
 	// ActorRefMax bounds the name that an actor gives itself.
 	ActorRefMax = 128
+	// RunEventIDMax bounds the id of a run event, as clients of the protocol read it.
+	RunEventIDMax = 128
 	// ApproversMax bounds the roles and principals of which an approval needs one: a list that a person reads.
 	ApproversMax = 32
 	// ApprovalsMax bounds the approvals that a step can need. More people do not read what they approve.

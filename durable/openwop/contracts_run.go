@@ -22,7 +22,7 @@ var runContracts = []contract{
 		shape.Need("iterations", atLeastOne), shape.May("limit", atLeastOne)}},
 	{"cap.breached", open, "a limit", fields{shape.Need("kind", limitKind), shape.Need("limit", shape.Amount{}),
 		shape.Need("observed", shape.Amount{}), shape.May("nodeId", anyText)}},
-	{"replay.diverged", open, "a divergence", fields{shape.Need("sourceRunId", someText),
+	{ReplayDiverged, open, "a divergence", fields{shape.Need("sourceRunId", someText),
 		shape.Need("atSequence", count), shape.May("originalEventId", anyText),
 		shape.May("divergenceKind", shape.OneOf("output", "missing", "extra", "type-mismatch")),
 		shape.May("divergencePoint", anyText)}},

@@ -41,6 +41,7 @@ const (
 	InterruptRequested     EventType = "interrupt.requested"
 	InterruptResolved      EventType = "interrupt.resolved"
 	LoopbackLimit          EventType = "workflow.loopback-limit"
+	ReplayDiverged         EventType = "replay.diverged"
 	ProposalCreated        EventType = "proposal.created"
 	ProposalActivated      EventType = "proposal.activated"
 )

@@ -66,7 +66,9 @@ func Summary(r views.RunDetails) Section {
 
 // origin adds where a run comes from.
 func origin(f *facts, r views.RunDetails) {
-	if from := r.ForkedFrom; from != nil {
+	if from := r.ForkedFrom; from.IsReplay() {
+		f.add("Replay of", "", mono(from.RunID.String()))
+	} else if from != nil {
 		f.add("Forked from", "", mono(from.RunID.String()), markup.Text(" at "), mono(from.NodeID.String()))
 	}
 	if from := r.ImportedFrom; from != nil {

@@ -149,7 +149,14 @@ func TestAScopeIsRequired(t *testing.T) {
 			!strings.Contains(refused.body, string(r.scope)) {
 			t.Errorf("%s %s without %s: %d %s", r.method, path, r.scope, refused.status, refused.body)
 		}
-		if got := s.do(r.method, path, "", "Authorization: Bearer only "+string(r.scope)); got.status == 401 || got.status == 403 {
+		got := s.do(r.method, path, "", "Authorization: Bearer only "+string(r.scope))
+		if r.also != "" {
+			if got.status != 403 || got.details(t)["requiredScope"] != string(r.also) {
+				t.Errorf("%s %s without %s: %d %s", r.method, path, r.also, got.status, got.body)
+			}
+			continue
+		}
+		if got.status == 401 || got.status == 403 {
 			t.Errorf("%s %s with %s: %d %s", r.method, path, r.scope, got.status, got.body)
 		}
 	}
@@ -177,6 +184,8 @@ func TestStoresAreSeparate(t *testing.T) {
 			body = `{"signal":{"kind":"flag"}}`
 		case "reviseProposal":
 			body = `{"title":"x"}`
+		case "forkRun":
+			body = `{"fromSeq":0,"mode":"branch"}`
 		}
 		if got := s.do(r.method, path, body, "Authorization: Bearer key of a"); got.status != 404 || strings.Contains(got.body, run.id) {
 			t.Errorf("%s %s: %d %s", r.method, path, got.status, got.body)

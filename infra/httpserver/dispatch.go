@@ -129,7 +129,12 @@ func (s *service) routes() *http.ServeMux {
 		paths[r.path][r.method] = r
 	}
 	mux := http.NewServeMux()
+	s.verbs = map[string]node{}
 	for path, n := range paths {
+		if verb, is := strings.CutPrefix(path, runPath+":"); is {
+			s.verbs[verb] = n
+			continue
+		}
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { w.(*writer).found = n })
 	}
 	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
@@ -140,8 +145,11 @@ func (s *service) routes() *http.ServeMux {
 func (c *call) perform() error {
 	c.mux.ServeHTTP(c.w, c.r)
 	n := c.w.found
-	if n == nil || n.path() == runPath && strings.Contains(c.r.PathValue("runId"), ":") {
-		return noRoute() // no verb of a run is a route yet
+	if n != nil && n.path() == runPath {
+		n = c.ofVerb(n)
+	}
+	if n == nil {
+		return noRoute()
 	}
 	method := c.r.Method
 	if method == http.MethodHead {
@@ -170,6 +178,16 @@ func (c *call) perform() error {
 		return c.route.stream(c)
 	}
 	return c.answer()
+}
+
+// ofVerb returns the routes of the verb in the path of a run, those of the run without a verb, and none for another verb.
+func (c *call) ofVerb(run node) node {
+	id, verb, is := strings.Cut(c.r.PathValue("runId"), ":")
+	if !is {
+		return run
+	}
+	c.r.SetPathValue("runId", id)
+	return c.verbs[verb]
 }
 
 // otherMethod answers a method that the path does not have.
@@ -215,9 +233,11 @@ func (c *call) authorize() error {
 		return refuse(http.StatusNotImplemented, openwop.ErrCapabilityNotProvided, "the store does not provide these routes").
 			with(openwop.DetailCode, string(fault.CapabilityNotProvided))
 	}
-	if !c.key.Has(c.route.scope) {
-		return refuse(http.StatusForbidden, openwop.ErrForbidden,
-			fmt.Sprintf("the key does not have the scope %s", c.route.scope)).with("requiredScope", string(c.route.scope))
+	for _, scope := range []httpkeys.Scope{c.route.scope, c.route.also} {
+		if scope != "" && !c.key.Has(scope) {
+			return refuse(http.StatusForbidden, openwop.ErrForbidden,
+				fmt.Sprintf("the key does not have the scope %s", scope)).with("requiredScope", string(scope))
+		}
 	}
 	return nil
 }

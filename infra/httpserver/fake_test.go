@@ -164,6 +164,37 @@ func (h *fakeHost) CreateRun(ctx context.Context, by event.Actor, key string, in
 	return openwop.RunCreated{RunID: r.id, Status: openwop.Pending}, false, nil
 }
 
+func (h *fakeHost) ForkRun(ctx context.Context, by event.Actor, key, run string, in openwop.ForkRun) (out openwop.RunForked,
+	replayed bool, err error) {
+	if err := h.begin(ctx, "ForkRun", by, key); err != nil {
+		return out, false, err
+	}
+	body, err := canon.Marshal(in)
+	if err != nil {
+		return out, false, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.runs[run] == nil {
+		return out, false, fault.New(fault.RunNotFound, "no run has this id")
+	}
+	if in.FromSeq > 99 {
+		return out, false, fault.New(fault.ForkPointInvalid, "the run has no such event")
+	}
+	key = "fork " + key
+	old := h.byKey[key]
+	switch {
+	case key == "fork " || old == "":
+		old = h.addRunLocked().id
+		h.byKey[key], h.bodies[old] = old, run+string(body)
+	case h.bodies[old] != run+string(body):
+		return out, false, mismatch()
+	default:
+		replayed = true
+	}
+	return openwop.RunForked{RunID: old, SourceRunID: run, FromSeq: in.FromSeq, Mode: in.Mode, Status: openwop.Pending}, replayed, nil
+}
+
 // mismatch is the fault for an idempotency key that another request had.
 func mismatch() error {
 	return fault.New(fault.IdempotencyMismatch, "another request had the idempotency key")

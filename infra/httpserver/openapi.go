@@ -64,6 +64,9 @@ func (d description) operation(r *route) object {
 		out["security"] = []any{}
 	} else {
 		out["x-waybill-scope"] = r.scope
+		if r.also != "" {
+			out["x-waybill-also-scope"] = r.also
+		}
 	}
 	params := []any{}
 	for _, m := range placeholder.FindAllStringSubmatch(r.path, -1) {

@@ -19,6 +19,7 @@ type route struct {
 	purpose      string         // one sentence
 	notes        string         // further sentences, "" for none
 	scope        httpkeys.Scope // "" for a public route
+	also         httpkeys.Scope // a second scope that the key needs, "" for none
 	group        group          // the group of routes that the store can disable
 	query        []parameter
 	body         *body // nil: the request has none
@@ -86,8 +87,8 @@ var (
 
 // table lists the routes in the order of docs/http.md.
 func table() []*route {
-	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(), proposalRoutes(),
-		bundleRoutes(), seamRoutes())
+	return slices.Concat(discoveryRoutes(), runRoutes(), forkRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(),
+		proposalRoutes(), bundleRoutes(), seamRoutes())
 }
 
 func discoveryRoutes() []*route {

@@ -28,6 +28,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 		{"getOpenApiSpec", "GET", "/v1/openapi.json", "", 200, `"openapi":"3.1.0"`},
 		{"getWorkflow", "GET", "/v1/workflows/wr.demo", "", 200, `"id":"wr.demo"`},
 		{"createRun", "POST", "/v1/runs", `{"workflowId":"wr.demo","inputs":{"any":1}}`, 201, `"status":"pending"`},
+		{"forkRun", "POST", "/v1/runs/" + ended.id + ":fork", `{"fromSeq":0,"mode":"branch"}`, 201, `"sourceRunId":"` + ended.id},
 		{"getRun", "GET", "/v1/runs/" + ended.id, "", 200, `"status":"completed"`},
 		{"streamRunEvents", "GET", "/v1/runs/" + ended.id + "/events", "", 200, "event: run.completed\n"},
 		{"pollRunEvents", "GET", "/v1/runs/" + ended.id + "/events/poll", "", 200, `"isComplete":true`},

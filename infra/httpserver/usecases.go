@@ -16,6 +16,7 @@ type Host interface {
 	bundles
 	seams
 
+	Forks
 	// Keys returns the keys that count now (docs/design.md#openwop-keys). It is called for each request.
 	Keys(ctx context.Context) ([]httpkeys.Key, error)
 

@@ -64,7 +64,7 @@ func (r *Run) sourceOf(n *Node, p event.PreferencesChanged, c event.PreferenceCh
 			return PreferenceByDefault
 		}
 		return PreferenceOfSession
-	case r.Started.ForkedFrom != nil:
+	case r.Started.ForkedFrom != nil && !r.Started.ForkedFrom.IsReplay():
 		return PreferenceOfFork
 	case isUsual:
 		return PreferenceByDefault

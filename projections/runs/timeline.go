@@ -116,6 +116,9 @@ func (t describer) describe(e event.Event) (text string, working bool) {
 	case event.CapabilityObserved:
 		return fmt.Sprintf("Capability %s is %s (%s)", p.Capability, p.Status, plain(p.Provenance.Kind)), false
 	case event.DivergenceRecorded:
+		if p.Replay != nil {
+			return "The replay differs from its source: " + oneLine(p.Summary), false
+		}
 		return fmt.Sprintf("Diverged from the workflow (%s): %s", plain(string(p.Reason)), oneLine(p.Summary)), false
 	case event.ObservationRecorded:
 		return fmt.Sprintf("Observed %s: %s", observationName(p.Key), oneLine(p.Value.Value)), true

@@ -30,7 +30,9 @@ func describeRunStart(p event.RunStarted) string {
 	if p.Goal != "" && p.Title != "" {
 		text += ", with the goal: " + oneLine(p.Goal)
 	}
-	if p.ForkedFrom != nil {
+	if p.ForkedFrom.IsReplay() {
+		text += fmt.Sprintf(", a replay of %s", p.ForkedFrom.RunID)
+	} else if p.ForkedFrom != nil {
 		text += fmt.Sprintf(", forked from %s at %s", p.ForkedFrom.RunID, p.ForkedFrom.NodeID)
 	}
 	return text + describeWarnings(p.Warnings)

@@ -55,7 +55,7 @@ func (w wanted) asked() (keys []string) {
 func (s *segment) arrive(a arrival) error {
 	if a.state.View.IsComplete() {
 		s.current = a.node
-		s.after(a.from, openwop.RunCompleted, nil, canon.OfMembers())
+		s.tail = append(s.tail, draft{kind: openwop.RunCompleted, payload: canon.OfMembers(), from: a.from, reached: a.self})
 		s.status, s.endedAtMs = openwop.Completed, s.timeOf(a.from)
 		return nil
 	}
@@ -70,9 +70,14 @@ func (s *segment) arrive(a arrival) error {
 	if w != nil && a.state.Known != nil {
 		a.gate = gateOf(*w, a)
 	}
-	s.tail = append(s.tail, s.enter(a.from, a.node))
-	if want, suspended := wantedOnArrival(w, a); suspended {
-		s.request(a.from, a.node, want)
+	enter := func() {
+		s.tail = append(s.tail, s.enter(a.from, a.node))
+		if want, suspended := wantedOnArrival(w, a); suspended {
+			s.request(a.from, a.node, want)
+		}
+	}
+	if !s.begins || !s.resumed(a, enter) {
+		enter()
 	}
 	return nil
 }

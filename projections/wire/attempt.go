@@ -13,9 +13,10 @@ import (
 
 // Codes of errors in payloads and snapshots.
 const (
-	CodeStepFailed       = "step_failed"       // a command or host step failed
-	CodeApprovalRejected = "approval_rejected" // a person denied a step
-	CodeRunFailed        = "run_failed"        // the run was ended as failed
+	CodeStepFailed       = "step_failed"           // a command or host step failed
+	CodeApprovalRejected = "approval_rejected"     // a person denied a step
+	CodeRunFailed        = "run_failed"            // the run was ended as failed
+	CodeSourceMissing    = "replay_source_missing" // the source of a replay has no input for the step
 )
 
 // interrupt is a request that is not resolved.
@@ -62,15 +63,15 @@ func (s *segment) enter(e event.Event, n *node) draft {
 	n.status, n.open, n.failure = openwop.NodeIsRunning, nil, nil
 	n.startedMs, n.endedMs, n.state.at = s.timeOf(e), 0, n.self
 	n.starts++
-	return draft{openwop.NodeStarted, n.id, payload(word("nodeId", n.id), word("typeId", n.typeID()),
-		member("attempt", canon.OfInt(n.starts))), e, ""}
+	return draft{kind: openwop.NodeStarted, node: n.id, payload: payload(word("nodeId", n.id), word("typeId", n.typeID()),
+		member("attempt", canon.OfInt(n.starts))), from: e, reached: n.self}
 }
 
 // cancel ends the current node without a result, and returns the draft.
 func (s *segment) cancel(e event.Event, why string) draft {
 	n := s.current
 	n.status, n.endedMs, n.open = openwop.NodeIsCancelled, s.timeOf(e), nil
-	return draft{openwop.NodeCancelled, n.id, payload(word("nodeId", n.id), s.free("reason", why)), e, ""}
+	return draft{kind: openwop.NodeCancelled, node: n.id, payload: payload(word("nodeId", n.id), s.free("reason", why)), from: e}
 }
 
 // decide drafts what came of the attempt of the segment.

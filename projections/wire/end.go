@@ -32,6 +32,12 @@ func (s *segment) close(e event.Event) {
 		}
 		s.after(e, openwop.NodeFailed, n, payload(word("nodeId", n.id), member("error", errorOf(failed))))
 		n.status, n.endedMs, n.open, n.failure = openwop.NodeIsFailed, s.timeOf(e), nil, &failed
+	case s.sourceMissing:
+		failed.Code = CodeSourceMissing
+		if n != nil && n.running() {
+			s.after(e, openwop.NodeFailed, n, payload(word("nodeId", n.id), member("error", errorOf(failed))))
+			n.status, n.endedMs, n.open, n.failure = openwop.NodeIsFailed, s.timeOf(e), nil, &failed
+		}
 	case n != nil && n.failure != nil && n.open == nil: // a host step
 		failed = *n.failure
 	default:

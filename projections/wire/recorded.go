@@ -24,7 +24,8 @@ func (s *segment) recorded(e event.Event, p event.RunEventRecorded, at *node) {
 		code, _ := data.Get("code")
 		s.code = code.Text()
 	}
-	s.facts = append(s.facts, draft{kind, cmp.Or(s.free("", p.NodeID).Value.Text(), nodeID(at)), data, e, s.free("", p.CausationID).Value.Text()})
+	s.facts = append(s.facts, draft{kind: kind, node: cmp.Or(s.free("", p.NodeID).Value.Text(), nodeID(at)), payload: data, from: e,
+		cause: s.free("", p.CausationID).Value.Text()})
 }
 
 // withoutSecrets redacts the texts of a payload. The names of its members are those of the protocol: a count of tokens is no

@@ -33,6 +33,8 @@ type segment struct {
 	denied            *event.StepDecision   // the decision that ends the run
 	code              string                // of the error with which a host step failed, "" for CodeStepFailed
 	resumesBlocked    map[id.Node]bool      // nodes of refused attempts, by another program
+	begins            bool                  // the segment begins a fork that inherits run events
+	skipped           int                   // drafts of tail that are inherited
 }
 
 // draft is a run event without place.
@@ -41,7 +43,8 @@ type draft struct {
 	node    string
 	payload canon.Value
 	from    event.Event
-	cause   string // "" for that of the segment
+	cause   string  // "" for that of the segment
+	reached id.Node // of the start of a node and the end of the run: the node
 }
 
 // arrival is a node that the run reached.
@@ -77,6 +80,8 @@ func (s *segment) read(e event.Event) error {
 		s.vendor(e, p, at)
 	case event.GapRecorded:
 		return s.gap(e, p, at)
+	case event.DivergenceRecorded:
+		s.diverge(e, p, at)
 	case event.RunCancelRequested:
 		s.cancelling, s.cancelledBy = true, actorText(e.Actor)
 		s.fact(e, openwop.VendorType("cancel_requested"), nil, payload(s.free("reason", p.Reason), word("outcome", p.EndOutcome())))
@@ -105,6 +110,9 @@ func (s *segment) finish() error {
 			return err
 		}
 	}
+	if s.begins {
+		s.facts = s.changed()
+	}
 	for _, a := range s.created {
 		if err := s.arrive(a); err != nil {
 			return err
@@ -122,12 +130,12 @@ func (s *segment) finish() error {
 // fact drafts a run event about a node, or about the run. A node that did not start yet is not named: in the
 // first segment of a run its facts precede it.
 func (s *segment) fact(e event.Event, kind openwop.EventType, at *node, p canon.Value) {
-	s.facts = append(s.facts, draft{kind, nodeID(at), p, e, ""})
+	s.facts = append(s.facts, draft{kind: kind, node: nodeID(at), payload: p, from: e})
 }
 
 // after drafts a run event behind the facts.
 func (s *segment) after(e event.Event, kind openwop.EventType, at *node, p canon.Value) {
-	s.tail = append(s.tail, draft{kind, nodeID(at), p, e, ""})
+	s.tail = append(s.tail, draft{kind: kind, node: nodeID(at), payload: p, from: e})
 }
 
 // nodeID is the id of a node on the wire, "" for none and for one that did not start.
@@ -175,8 +183,12 @@ func (s *segment) start(e event.Event, p event.RunStarted) {
 			metadata = metadata.With(sent.Key(i), sent.Item(i))
 		}
 	}
-	s.head = append(s.head, draft{openwop.RunStarted, "", payload(word("workflowId", p.WorkflowID),
-		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), e, ""})
+	if s.begins, s.firstOwn = s.next > 0, s.next; s.begins {
+		s.startedAtMs = s.inherited.startedAtMs
+		return
+	}
+	s.head = append(s.head, draft{kind: openwop.RunStarted, payload: payload(word("workflowId", p.WorkflowID),
+		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), from: e})
 }
 
 // texts is a list of texts of a caller, null for none.

@@ -10,6 +10,7 @@ package wire
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -61,6 +62,23 @@ type Log struct {
 	startedAtMs int64
 	endedAtMs   int64
 	lastAtMs    int64 // of the last event with a time
+
+	inherited inherited
+	firstOwn  int64 // the sequence of the first run event that is not inherited
+	// places are the nodes that started, and the end of the run, in the order of their run events.
+	places []place
+	// departed is where a replay differs, until its run event is numbered; sourceMissing reports that it ends for lack of
+	// an input.
+	departed      *draft
+	departedAt    int64
+	sourceMissing bool
+}
+
+// place is the run event with which a node started, or the run ended.
+type place struct {
+	sequence int64
+	node     id.Node
+	complete bool
 }
 
 // node is a position in the run: a step that is or was pending there.
@@ -97,7 +115,8 @@ type state struct {
 
 // New returns the projection of a run of which no segment was visited.
 func New(run id.Run) *Log {
-	return &Log{run: run, nodes: map[id.Node]*node{}, states: map[string]*state{}, pending: map[id.Node]canon.Value{}}
+	return &Log{run: run, nodes: map[id.Node]*node{}, states: map[string]*state{}, pending: map[id.Node]canon.Value{},
+		inherited: inherited{variables: map[string]canon.Value{}}}
 }
 
 // Visit returns the run events of the next segment of the session. Segments are visited in the order of
@@ -188,32 +207,43 @@ func leadsToBlocked(seg manifest.Segment) map[id.Node]bool {
 
 // number gives the events of a segment their sequences and ids, and checks them.
 func (s *segment) number() ([]openwop.RunEvent, error) {
-	out := make([]openwop.RunEvent, 0, len(s.head)+len(s.facts)+len(s.tail))
+	out := make([]openwop.RunEvent, 0, len(s.head)+len(s.facts)+len(s.tail)+1)
 	of := map[string]int{} // run events of a domain event so far
 	cause := ""
 	if s.attempt != nil {
 		cause = idText(*s.attempt)
 	}
-	for _, list := range [][]draft{s.head, s.facts, s.tail} {
-		for _, d := range list {
-			e := openwop.RunEvent{EventID: idText(d.from), RunID: s.run.String(), NodeID: d.node, Type: d.kind,
-				Payload: d.payload, Sequence: s.next, Timestamp: event.TimeText(s.timeOf(d.from))}
-			base := e.EventID
-			if of[base] > 0 {
-				e.EventID = suffixed(base, of[base])
-			}
-			of[base]++
-			if e.CausationID = cmp.Or(d.cause, cause); e.CausationID == e.EventID {
-				e.CausationID = ""
-			}
-			if err := e.Check(); err != nil {
-				return nil, fault.Wrap(err, fault.Invariant, "run %s: %s", s.run, err)
-			}
-			s.next++
-			out = append(out, e)
+	all := s.ordered()
+	if left := s.departedAt - s.next; s.departed != nil && left < int64(len(all)) {
+		all = slices.Insert(all, int(max(left, 0)), *s.departed)
+		s.departed = nil
+	}
+	for _, d := range all {
+		if !d.reached.IsZero() {
+			s.places = append(s.places, place{s.next, d.reached, d.kind.Terminal()})
 		}
+		e := openwop.RunEvent{EventID: idText(d.from), RunID: s.run.String(), NodeID: d.node, Type: d.kind,
+			Payload: d.payload, Sequence: s.next, Timestamp: event.TimeText(s.timeOf(d.from))}
+		base := e.EventID
+		if of[base] > 0 {
+			e.EventID = suffixed(base, of[base])
+		}
+		of[base]++
+		if e.CausationID = cmp.Or(d.cause, cause); e.CausationID == e.EventID || d.kind == openwop.ReplayDiverged {
+			e.CausationID = ""
+		}
+		if err := e.Check(); err != nil {
+			return nil, fault.Wrap(err, fault.Invariant, "run %s: %s", s.run, err)
+		}
+		s.next++
+		out = append(out, e)
 	}
 	return out, nil
+}
+
+// ordered are the drafts of the segment in the order of the protocol, without those that the run inherits.
+func (s *segment) ordered() []draft {
+	return slices.Concat(s.head, s.facts, s.tail[min(s.skipped, len(s.tail)):])
 }
 
 // timeOf is the time of an event, that of the one before it for an event without a time.

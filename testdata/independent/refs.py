@@ -16,12 +16,12 @@ LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "pre
            "session_handed_over": "H", "session_taken_back": "W"}
 # The page's tables.
 ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*V*B*", "blocked": "AC?K*D*G*P?O*V*B*",
-          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "run_event": "V", "handover": "H|W", "other": "(?!)"}
+          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "run_event": "V", "depart": "D", "handover": "H|W", "other": "(?!)"}
 CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
           "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE, "U": ENGINE, "V": ENGINE,
           "H": CALLER, "W": CALLER}
-OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
+OTHERS = {"depart": {"D": ENGINE}, "start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
           "advanced": {"O": ANY}, "blocked": {"O": ANY}, "run_event": {"V": CALLER}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
 OBSERVED = ("wr.command_result", "wr.wait_over", "wr.check_result", "wr.host_result")  # what a performer observes: the engine is its actor
@@ -31,8 +31,8 @@ def form_of(events):
     """What wrote a segment, by its first event."""
     first = events[0]
     if first.kind == "session_created":
-        forked = any(e.get("data", "forkedFrom") for e in events if e.kind == "run_started")
-        return "fork" if forked else "start"
+        sources = [e.get("data", "forkedFrom") for e in events if e.kind == "run_started"]
+        return "fork" if any(s and s.get("mode") != "replay" for s in sources) else "start"
     if first.kind == "advance_recorded":
         return first.get("data", "outcome", "kind")
     if first.kind == "node_created" and first.get("data", "nodeKind") == "checkpoint":
@@ -45,6 +45,8 @@ def form_of(events):
         return "turn"
     if first.kind == "run_event_recorded":
         return "run_event"
+    if first.kind == "divergence_recorded" and first.get("data", "replay") is not None:
+        return "depart"
     output = next((e for e in events if e.kind == "node_output_appended"), None)
     decides = first.kind in ("gap_recorded", "node_output_appended") and output and is_decided(output)
     return "approval" if decides else "other"

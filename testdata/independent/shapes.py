@@ -112,7 +112,8 @@ KINDS = {
     "run_started": ("run", "{runId}", record(
         {"workflowId": FULL, "workflowHash": SHA, "workflowSourceRef": text(0, 512),
          "workflowSourceKind": one_of("bundled", "user", "project", "remote", "plugin")},
-        {"forkedFrom": record({"sessionId": SESS, "runId": RUN, "nodeId": NODE, "head": SHA}, {"workflowHash": SHA}),
+        {"forkedFrom": record({"sessionId": SESS, "runId": RUN, "nodeId": NODE, "head": SHA},
+                               {"workflowHash": SHA, "mode": one_of("branch", "replay"), "sequence": integer(1, 2 ** 53)}),
          "goal": text(1, 1024), "parent": RUN, "tags": many(text(1, 64), 1, 32), "title": text(1, 256), "warnings": WARNINGS})),
     "node_created": ("node", "{runId}:{nodeId}", record(
         {"nodeKind": one_of("step", "checkpoint", "blocked_attempt"), "parentNodeId": _nullable(NODE),
@@ -148,8 +149,10 @@ KINDS = {
          "status": one_of("unknown", "available", "unavailable")})),
     "divergence_recorded": ("node", "{divergenceId}", record(
         {"divergenceId": identifier("div"), "summary": SOME, "reason": one_of(
-            "missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop", "policy_constraint")},
-        {"relatedStepId": SLUG})),
+            "missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop", "policy_constraint",
+            "replay_diverged", "replay_source_missing")},
+        {"relatedStepId": SLUG, "replay": record({"sequence": integer(0, 2 ** 53)}, {
+            "originalEventId": text(1, 128), "kind": one_of("output", "missing", "extra", "type-mismatch")})})),
     "observation_recorded": ("any", "{key}:{valueDigest}", record(
         {"key": one_of("git_branch", "git_head_sha", "repo_root_hash", "repo_root"),
          "confidence": one_of("low", "med", "high"), "value": OBSERVED})),

@@ -21,6 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
+	"github.com/waybill/waybill/durable/engine/replay"
 	"github.com/waybill/waybill/durable/engine/report"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
@@ -247,7 +248,7 @@ func (o *Store) Close() {
 }
 
 // Logs returns the logs of the store.
-func (o *Store) Logs() ports.Logs { return o.files }
+func (o *Store) Logs() replay.Store { return o.files }
 
 // StoreID returns the id of the store, the zero id for one that does not exist yet.
 func (o *Store) StoreID(ctx context.Context) (id.Store, error) {

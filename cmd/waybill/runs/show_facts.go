@@ -35,8 +35,10 @@ const (
 
 // showOrigin prints what the run was started from.
 func showOrigin(p *page.Page, r views.RunDetails) {
-	// The run and node that a fork started from.
-	if f := r.ForkedFrom; f != nil {
+	// The run and node that a fork started from, or the run whose inputs a replay decided again.
+	if f := r.ForkedFrom; f.IsReplay() {
+		p.Facts("replay of " + page.ShortRun(f.RunID) + ": nothing was performed")
+	} else if f != nil {
 		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))
 	}
 	if from := r.ImportedFrom; from != nil {

@@ -41,6 +41,8 @@ type host struct {
 	proposals  hosting.Proposals
 	notices    *notices
 	performing *performing
+	forks      hosting.Forks
+	replaying  *replaying
 	workflows  *workflows
 	served     capabilities.Options
 	builtIn    []promptref.Template // of the fixtures

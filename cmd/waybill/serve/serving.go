@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/hosting"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/httpserver"
@@ -70,6 +71,7 @@ func serve(ctx context.Context, a *cli.App, in input) error {
 	for _, h := range hosts {
 		running.Go(func() { h.hub.Run(ctx, pollInterval) })
 		running.Go(func() { h.performing.queue.Run(ctx, workers) })
+		running.Go(func() { h.replaying.queue.Run(ctx, 1) })
 		running.Go(func() { h.resume(ctx) })
 		running.Go(func() { h.followProposals(ctx) })
 	}
@@ -130,6 +132,9 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 	}
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
 	h.served.DebugBundle, h.served.Prompts = true, true
+	h.forks = hosting.NewForks(h.runs, h.wire, o.Logs())
+	h.replaying = newReplaying(h.forks, h.performing.note)
+	h.served.ReplayModes = []string{string(event.Replay), string(event.Branch)}
 	if in.fixtures {
 		h.builtIn, h.workflows.fixtures = discovery.FixturePrompts(), discovery.Fixtures()
 	}
@@ -159,7 +164,13 @@ func closeHosts(hosts []*host) {
 // resume has the runs performed that an earlier server left.
 func (h *host) resume(ctx context.Context) {
 	log := h.app.Log()
-	err := h.runs.Open(ctx, func(at engine.Position) { h.performing.add(at) }, func(s id.Session, err error) {
+	err := h.runs.Open(ctx, func(at engine.Position, replays bool) {
+		if replays {
+			h.replaying.add(at)
+		} else {
+			h.performing.add(at)
+		}
+	}, func(s id.Session, err error) {
 		log.Warn().Str("session", s.String()).Str("code", string(fault.CodeOf(err))).
 			Msg("a session cannot be read; its runs are not performed")
 	})

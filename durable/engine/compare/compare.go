@@ -78,7 +78,7 @@ func Runs(ctx context.Context, v *views.Views, a, b string) (RunDiff, error) {
 // and nil where it was not.
 func sinceFork(path []diff.Node, of, fork views.RunDetails) ([]diff.Node, *id.Node) {
 	f := fork.ForkedFrom
-	if f == nil || f.RunID != of.RunID {
+	if f == nil || f.IsReplay() || f.RunID != of.RunID {
 		return path, nil
 	}
 	i := slices.IndexFunc(path, func(n diff.Node) bool { return n.NodeID == f.NodeID })

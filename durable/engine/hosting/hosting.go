@@ -182,7 +182,9 @@ func (r Runs) ended(ctx context.Context, at engine.Position, refusal error) (ope
 // KeyActor begins the references of actors that are keys of the server.
 const KeyActor = "key:"
 
-// Requested reports a run that a request with a key of the server created: one that the server performs.
+// Requested reports a run that a request with a key of the server created: one that the server performs, or whose replay
+// it continues.
 func Requested(started event.RunStarted, by event.Actor) bool {
-	return by.Kind == event.Agent && strings.HasPrefix(by.Ref, KeyActor) && started.ForkedFrom == nil
+	return by.Kind == event.Agent && strings.HasPrefix(by.Ref, KeyActor) &&
+		(started.ForkedFrom == nil || started.ForkedFrom.Mode != "")
 }

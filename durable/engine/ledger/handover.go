@@ -23,8 +23,15 @@ func (l *Ledger) IsHandedOver(ctx context.Context, s id.Session, f *runs.Fold) (
 }
 
 // RefuseHandedOver returns SESSION_HANDED_OVER for a session that this store handed over and that did not come home: it
-// takes no steps here.
+// takes no steps here; and RUN_CLOSED for a session that replays another one, and takes the steps of that alone.
 func (l *Ledger) RefuseHandedOver(ctx context.Context, s id.Session, f *runs.Fold) error {
+	for _, run := range f.Order {
+		if from := f.Runs[run].Started.ForkedFrom; from.IsReplay() {
+			return fault.New(fault.RunClosed, "run %s replays run %s: it takes no steps of its own", run, from.RunID).
+				Suggest("Fork the run that it replays with %s.", fault.Command{"fork", from.RunID.String()}).
+				With("runId", run.String()).With("sourceRunId", from.RunID.String())
+		}
+	}
 	is, err := l.IsHandedOver(ctx, s, f)
 	if err != nil || !is {
 		return err

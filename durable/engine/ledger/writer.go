@@ -195,16 +195,43 @@ func (l *Ledger) Facts(ctx context.Context, log manifest.Log, from manifest.Head
 		return out, v, err
 	}
 	foreign, err := l.ImportedEvents(ctx, log, imports)
+	if err != nil {
+		return out, v, err
+	}
+	// What a replay decides again was decided in its source.
+	again, err := l.isReplay(ctx, log)
 	all := out.Facts
 	out.Facts = nil
 	for _, f := range all {
-		if foreign.Has(f.Source.EventIndex) {
+		if again || foreign.Has(f.Source.EventIndex) {
 			out.Imported = append(out.Imported, f)
 		} else {
 			out.Facts = append(out.Facts, f)
 		}
 	}
 	return out, v, err
+}
+
+// errRead ends a reading after the first segment.
+var errRead = errors.New("read")
+
+// isReplay reports a log of a session that replays another one.
+func (l *Ledger) isReplay(ctx context.Context, log manifest.Log) (is bool, err error) {
+	if log.Table.Name != event.Domain.Name {
+		return false, nil
+	}
+	_, err = l.store.Read(ctx, ports.ReadRequest{Log: log}, ports.Each(func(seg manifest.Segment, _ manifest.Head) error {
+		for _, e := range seg.Events {
+			if s, ok := e.Data.(event.RunStarted); ok {
+				is = s.ForkedFrom.IsReplay()
+			}
+		}
+		return errRead
+	}))
+	if errors.Is(err, errRead) {
+		err = nil
+	}
+	return is, err
 }
 
 // write appends the missing lines and, if last is not nil, the event that last

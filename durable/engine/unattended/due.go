@@ -110,7 +110,7 @@ func (o *Finder) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs
 // tried yet. ok is false without one.
 func (o *Finder) waitOf(ctx context.Context, r *runs.Run) (row DueRun, ok bool, err error) {
 	tip := r.Node(r.Tip)
-	if tip == nil || r.Closed != nil || r.CancelRequested != nil {
+	if tip == nil || r.Closed != nil || r.CancelRequested != nil || r.Started.ForkedFrom.IsReplay() {
 		return row, false, nil
 	}
 	w, err := o.r.Workflow(ctx, r.Started.WorkflowHash)

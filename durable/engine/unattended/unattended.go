@@ -110,6 +110,9 @@ func (o *Finder) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold
 
 // unattendedAt reports whether the run of a place is to be continued there.
 func (o *Finder) unattendedAt(ctx context.Context, p session.Resolved) (row UnattendedRun, ok bool, err error) {
+	if p.Run.Started.ForkedFrom.IsReplay() {
+		return row, false, nil // it takes no steps of its own
+	}
 	if p.Run.CancelRequested != nil {
 		return row, true, nil
 	}

@@ -100,11 +100,11 @@ func (w *storeCheck) importedSpan(ctx context.Context, s id.Session) imported.Sp
 
 // decisionFindings checks the signatures of the decisions in a session's log.
 //
-// A session that was imported under other ids has the texts of the ids that were signed: there only the
-// signatures themselves are checked.
+// A session that was imported under other ids, or replays another one, has the texts of the ids that were signed: there
+// only the signatures themselves are checked.
 func (w *storeCheck) decisionFindings(ctx context.Context, s id.Session, c *sessionCheck) (out []manifest.Finding, err error) {
 	log, all := c.log, c.decisions
-	renamed, came := c.from != nil && c.from.SessionID != s, w.importedSpan(ctx, s)
+	renamed, came := c.replays || c.from != nil && c.from.SessionID != s, w.importedSpan(ctx, s)
 	if len(all) == 0 {
 		return nil, nil
 	}

@@ -157,6 +157,7 @@ var replayPlans = map[redrive.Operation]replayPlan{
 	redrive.Close:      (*replay).close,
 	redrive.Turn:       (*replay).turn,
 	redrive.RunEvent:   (*replay).runEvent,
+	redrive.Depart:     (*replay).depart,
 	redrive.HandOver:   (*replay).handOver,
 	redrive.Reclaim:    (*replay).reclaim,
 }
@@ -174,6 +175,15 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 	}
 	if was, cut, err := a.compareEarlier(ctx, plan, seg); was == nil || cut || err != nil {
 		return was, cut, err
+	}
+	// A replay has the results of checks of its source, which state its attempts.
+	if run := a.fold.Runs[seg.Events[0].Scope.RunID]; run != nil && run.Started.ForkedFrom.IsReplay() {
+		a.renamed = true
+		was, cut, err := a.compare(ctx, plan, seg)
+		a.renamed = false
+		if was == nil || cut || err != nil {
+			return was, cut, err
+		}
 	}
 	// The session may have passed through another store by import, where
 	// approvals from bundles were ignored. No bundle records which events these
@@ -393,6 +403,19 @@ func (a *replay) runEvent(_ context.Context, seg manifest.Segment) (manifest.Pla
 	e, by, atMs := redrive.RunEventOf(seg.Events)
 	at := event.Scope{RunID: p.At.Run, NodeID: p.Node.ID}
 	return advance.NoteRunEvent(p.At.Session, at, p.Fold.Next, e, by, atMs), false, nil
+}
+
+// depart records again where a replay departs. The place is an input: the source is another log.
+func (a *replay) depart(_ context.Context, seg manifest.Segment) (manifest.Plan, bool, error) {
+	p, err := a.runPosition(seg)
+	if err != nil {
+		return manifest.Plan{}, false, err
+	}
+	if !p.Run.Started.ForkedFrom.IsReplay() {
+		return manifest.Plan{}, false, nil
+	}
+	return advance.Depart(advance.DepartFacts{Session: p.At.Session, Run: p.Run.ID, Root: p.Run.Root, Node: p.Run.Tip,
+		Next: p.Fold.Next, Source: p.Run.Started.ForkedFrom.RunID}, redrive.DepartureOf(seg.Events)), false, nil
 }
 
 // runPosition returns the run of a segment, without a node.

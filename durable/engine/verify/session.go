@@ -192,6 +192,8 @@ type sessionCheck struct {
 	// headMet reports that ExpectHead is on the chain.
 	headMet bool
 	from    *event.ImportedFrom
+	// replays reports a session that replays another one.
+	replays bool
 	// reserved are the runs with a reserved workflow id of a source that may not have it.
 	reserved []event.Event
 	// decisions are the events with the artifacts of people's decisions.
@@ -270,10 +272,11 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 		c.from = p.ImportedFrom
 	}
 	for _, e := range seg.Events {
-		if p, ok := e.Data.(event.RunStarted); ok && source.Reserved(p.WorkflowID) &&
-			!source.MayReserve(source.SourceKind(p.WorkflowSourceKind)) {
+		p, ok := e.Data.(event.RunStarted)
+		if ok && source.Reserved(p.WorkflowID) && !source.MayReserve(source.SourceKind(p.WorkflowSourceKind)) {
 			c.reserved = append(c.reserved, e)
 		}
+		c.replays = c.replays || p.ForkedFrom.IsReplay()
 		if isDecisionEvent(e) {
 			c.decisions = append(c.decisions, e)
 		}

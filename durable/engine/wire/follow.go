@@ -24,6 +24,7 @@ type Follower struct {
 	// health is the verdict over the log at the last reading that reached its end.
 	health manifest.Health
 	failed bool // the projection must not be used any more
+	begun  bool // the projection has what the run inherits
 	// sent is the sequence of the last event that Next returned, -1 for none, and sentID its id.
 	sent   int64
 	sentID string
@@ -55,13 +56,22 @@ func (f *Follower) Next(ctx context.Context) (events []openwop.RunEvent, ended b
 	if f.log.Ended() {
 		return nil, true, nil
 	}
+	if !f.begun {
+		if events, err = f.begin(ctx); err != nil || len(events) > 0 {
+			return events, false, err
+		}
+	}
 	var page []openwop.RunEvent
+	var wrong error
 	log, look := manifest.SessionEvents(f.Session), f.w.lookups(ctx)
 	v, err := ports.Continue(ctx, f.w.s, ports.ReadRequest{Log: log, From: f.head}, func(from manifest.Head) ports.Visitor {
-		if page = nil; from.IsZero() {
-			f.restart()
+		if page = nil; from.IsZero() && !f.head.IsZero() {
+			wrong = f.again(ctx)
 		}
 		return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
+			if wrong != nil {
+				return wrong
+			}
 			more, err := f.log.Visit(seg, look)
 			if err != nil {
 				f.failed = true
@@ -112,7 +122,35 @@ func (f *Follower) unsent(events []openwop.RunEvent) ([]openwop.RunEvent, error)
 
 // restart begins a new projection.
 func (f *Follower) restart() {
-	f.log, f.head, f.failed = projection.New(f.Run), manifest.Head{}, false
+	f.log, f.head, f.failed, f.begun = projection.New(f.Run), manifest.Head{}, false, false
+}
+
+// begin gives the projection what the run inherits, and returns those events that Next did not return yet.
+func (f *Follower) begin(ctx context.Context) ([]openwop.RunEvent, error) {
+	all, err := f.w.inherit(ctx, f.Place, f.log, 0)
+	if err != nil {
+		f.failed = true
+		return nil, err
+	}
+	f.begun = true
+	all, err = f.unsent(all)
+	if errors.Is(err, errReplaced) {
+		f.restart()
+		f.sent = -1
+		return f.begin(ctx)
+	}
+	if n := len(all); n > 0 {
+		f.sent, f.sentID = all[n-1].Sequence, all[n-1].EventID
+	}
+	return all, err
+}
+
+// again restarts the projection for a log that is read from its beginning.
+func (f *Follower) again(ctx context.Context) error {
+	f.restart()
+	_, err := f.w.inherit(ctx, f.Place, f.log, 0)
+	f.begun = err == nil
+	return err
 }
 
 // Log is the projection of what Next returned so far. It is valid until the next call of Next.

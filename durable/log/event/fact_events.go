@@ -101,21 +101,74 @@ func (r EvidenceRef) check() error {
 	return nil
 }
 
-// DivergenceRecorded records that an agent intentionally deviated from the workflow.
+// DivergenceRecorded records that an agent intentionally deviated from the workflow, or where a replay departs from
+// its source.
 type DivergenceRecorded struct {
 	DivergenceID  id.Divergence    `json:"divergenceId"`
 	Reason        DivergenceReason `json:"reason"`
 	RelatedStepID string           `json:"relatedStepId,omitzero"`
-	Summary       string           `json:"summary"`
+	// Replay is where a replay departs; nil for what an agent reports. Additive.
+	Replay  *ReplayPoint `json:"replay,omitzero"`
+	Summary string       `json:"summary"`
+}
+
+// ReplayPoint is the place at which a replay departs from its source (docs/design.md#openwop-forks).
+type ReplayPoint struct {
+	// Kind is how the run event differs; "" where the source has no input for the step.
+	Kind ReplayDifference `json:"kind,omitzero"`
+	// OriginalEventID is the id of the source's run event at the sequence, "" if it has none.
+	OriginalEventID string `json:"originalEventId,omitzero"`
+	// Sequence is that of the run event which differs, or of the first one that cannot follow.
+	Sequence int64 `json:"sequence"`
+}
+
+// ReplayDifference is how a run event of a replay differs from the source's at its sequence, a closed set.
+type ReplayDifference string
+
+// The differences.
+const (
+	DiffersInOutput ReplayDifference = "output"        // the same type, with another node or payload
+	DiffersMissing  ReplayDifference = "missing"       // the replay has no event there
+	DiffersExtra    ReplayDifference = "extra"         // the source has no event there
+	DiffersInType   ReplayDifference = "type-mismatch" // an event of another type
+)
+
+// ReplayDifferences returns the closed set.
+func ReplayDifferences() []ReplayDifference {
+	return []ReplayDifference{DiffersInOutput, DiffersMissing, DiffersExtra, DiffersInType}
+}
+
+// check returns an error for a point that does not fit the reason it is recorded for.
+func (p *ReplayPoint) check(why DivergenceReason) error {
+	if p == nil {
+		return oneOf("reason", why, DivergenceReasons()...)
+	}
+	return cmp.Or(oneOf("reason", why, ReplayDiverged, ReplaySourceMissing),
+		errorIf((p.Kind == "") != (why == ReplaySourceMissing), "a replay point without a kind, or with one that is not asked for"),
+		oneOf("kind", p.Kind, append(ReplayDifferences(), "")...),
+		within("originalEventId of %d bytes", len(p.OriginalEventID), 0, limits.RunEventIDMax),
+		errorIf(p.Sequence < 0, "a negative sequence"))
 }
 
 // DivergenceReason is the closed set of reasons for a deviation.
 type DivergenceReason string
 
-// DivergenceReasons lists the closed set.
+// The reasons. Those of what a replay records are none that an agent can report.
+const (
+	MissingUserContext    DivergenceReason = "missing_user_context"
+	CapabilityUnavailable DivergenceReason = "capability_unavailable"
+	EfficiencySkip        DivergenceReason = "efficiency_skip"
+	SafetyStop            DivergenceReason = "safety_stop"
+	PolicyConstraint      DivergenceReason = "policy_constraint"
+	// ReplayDiverged: a run event of the replay is not the source's.
+	ReplayDiverged DivergenceReason = "replay_diverged"
+	// ReplaySourceMissing: the source has no input, or not any more, for what would follow.
+	ReplaySourceMissing DivergenceReason = "replay_source_missing"
+)
+
+// DivergenceReasons lists the closed set that agents report.
 func DivergenceReasons() []DivergenceReason {
-	return []DivergenceReason{"missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop",
-		"policy_constraint"}
+	return []DivergenceReason{MissingUserContext, CapabilityUnavailable, EfficiencySkip, SafetyStop, PolicyConstraint}
 }
 
 // Kind is "divergence_recorded".
@@ -129,7 +182,7 @@ func (d DivergenceRecorded) DedupeKey(owner string, _ Scope) string {
 // Check returns an error for unknown reasons, invalid step ids and a summary that is empty or too
 // long.
 func (d DivergenceRecorded) Check(Scope) error {
-	err := oneOf("reason", d.Reason, DivergenceReasons()...)
+	err := d.Replay.check(d.Reason)
 	if err == nil && d.RelatedStepID != "" && !reason.ValidStepID(d.RelatedStepID) {
 		err = fmt.Errorf("relatedStepId %q: want only a-z 0-9 _ -", d.RelatedStepID)
 	}

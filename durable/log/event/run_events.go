@@ -116,6 +116,39 @@ type ForkedFrom struct {
 	Head      canon.Digest `json:"head"`
 	// WorkflowHash is that of the source run, if the fork continues with another definition.
 	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
+	// Mode is how a client of the protocol asked for the run, "" for any other fork. Additive.
+	Mode ForkMode `json:"mode,omitzero"`
+	// Sequence is that of the first run event which is the run's own, or which a replay compares; with Mode only.
+	Sequence int64 `json:"sequence,omitzero"`
+}
+
+// ForkMode is how a run follows from a point of another one, a closed set (docs/design.md#openwop-forks).
+type ForkMode string
+
+// The modes of forks.
+const (
+	// Branch: the run continues from the node, and is performed.
+	Branch ForkMode = "branch"
+	// Replay: the recorded inputs of the source are decided again, and nothing is performed.
+	Replay ForkMode = "replay"
+)
+
+// ForkModes returns the closed set.
+func ForkModes() []ForkMode { return []ForkMode{Replay, Branch} }
+
+// IsReplay reports a run whose inputs are those of another run: it takes no step of its own.
+func (f *ForkedFrom) IsReplay() bool { return f != nil && f.Mode == Replay }
+
+// IsBranch reports a run that a client of the protocol forked from a run event.
+func (f *ForkedFrom) IsBranch() bool { return f != nil && f.Mode == Branch }
+
+// check returns an error for an unknown mode, and for a sequence without one.
+func (f *ForkedFrom) check() error {
+	if f == nil {
+		return nil
+	}
+	return cmp.Or(oneOf("mode", f.Mode, "", Branch, Replay),
+		errorIf(f.Sequence < 0 || f.Mode == "" && f.Sequence != 0, "sequence of a fork without a mode"))
 }
 
 // SignersMark states that a store had signers when a run was started (docs/design.md#signed-consent): if the
@@ -155,7 +188,7 @@ func (r RunStarted) Check(Scope) error {
 		within("goal of %d bytes", len(r.Goal), 0, limits.GoalBytesMax),
 		within("title of %d bytes", len(r.Title), 0, limits.TitleBytesMax),
 		within("%d tags", len(r.Tags), 0, limits.TagsMax),
-		r.Options.check(), checkWarnings(r.Warnings))
+		r.Options.check(), checkWarnings(r.Warnings), r.ForkedFrom.check())
 	for _, tag := range r.Tags {
 		err = cmp.Or(err, within("tag of %d bytes", len(tag), 1, limits.TagBytesMax))
 	}

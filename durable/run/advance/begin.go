@@ -18,15 +18,17 @@ import (
 
 // Start is the input that begins a session with one run.
 type Start struct {
-	Session      id.Session
-	Run          id.Run
-	SourceKind   event.SourceKind
-	SourceRef    string // relative path of a local workflow file
-	Title        string
-	Goal         string // what the run is for
-	Tags         []string
-	Options      *event.RunOptions  // nil: none
-	Signers      *event.SignersMark // nil: the store has no signers
+	Session    id.Session
+	Run        id.Run
+	SourceKind event.SourceKind
+	SourceRef  string // relative path of a local workflow file
+	Title      string
+	Goal       string // what the run is for
+	Tags       []string
+	Options    *event.RunOptions  // nil: none
+	Signers    *event.SignersMark // nil: the store has no signers
+	// ForkedFrom is the run whose inputs a replay decides again; nil for any other start.
+	ForkedFrom   *event.ForkedFrom
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Defaults     event.Preferences // of the store, for what Preferences leaves open; zero: the built-in ones
@@ -41,7 +43,7 @@ type Start struct {
 // refused (docs/design.md#observations); dropped counts them.
 func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err error) {
 	if err := cmp.Or(CheckContext(s.Context), contextFilledIn(s.Context), checkTitle(s.Title),
-		checkGoal(s.Goal), s.checkOptions()); err != nil {
+		checkGoal(s.Goal), CheckOptions(s.Tags, s.Options)); err != nil {
 		return plan, 0, err
 	}
 	defaults := cmp.Or(s.Defaults, event.DefaultPreferences())
@@ -65,7 +67,8 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
 	node, origin := seg.open(w, s.Run, bytes, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
 		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title,
-		Goal: s.Goal, Tags: s.Tags, Options: s.Options, Signers: s.Signers, Warnings: warningsOf(walked.Loose)})
+		Goal: s.Goal, Tags: s.Tags, Options: s.Options, Signers: s.Signers, ForkedFrom: s.ForkedFrom,
+		Warnings: warningsOf(walked.Loose)})
 	seg.beginPreferences(node, origin, defaults, s.Preferences, prefs)
 	seg.startContext(node, origin, s.Context, s.Actor)
 	seg.traces(node, origin, walked.Trace)
@@ -90,11 +93,11 @@ func cannotBegin(unmet []reason.Unmet) error {
 		Suggest("%s", report.Blockers[0].SuggestedFix).With("blockers", report.Blockers)
 }
 
-// checkOptions refuses tags and options that cannot be recorded.
-func (s Start) checkOptions() error {
-	err := event.RunStarted{WorkflowID: "w", WorkflowSourceKind: event.SourceUser, Tags: s.Tags,
-		Options: s.Options}.Check(event.Scope{})
-	for _, tag := range s.Tags {
+// CheckOptions refuses tags and options that cannot be recorded.
+func CheckOptions(tags []string, options *event.RunOptions) error {
+	err := event.RunStarted{WorkflowID: "w", WorkflowSourceKind: event.SourceUser, Tags: tags,
+		Options: options}.Check(event.Scope{})
+	for _, tag := range tags {
 		if err == nil && !utf8.ValidString(tag) {
 			err = errors.New("a tag is not UTF-8")
 		}

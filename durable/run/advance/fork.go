@@ -25,13 +25,13 @@ type Source struct {
 	Capabilities []event.CapabilityObserved
 }
 
-// options are those of the run, without the digest of the request that began it.
-func (s Source) options() *event.RunOptions {
-	if s.Started.Options == nil {
-		return nil
+// options are those of the run, with the digest of the request for the fork in place of the one that began it.
+func (s Source) options(request canon.Digest) *event.RunOptions {
+	var o event.RunOptions
+	if s.Started.Options != nil {
+		o = *s.Started.Options
 	}
-	o := *s.Started.Options
-	o.RequestDigest = canon.Digest{}
+	o.RequestDigest = request
 	if o.IsZero() {
 		return nil
 	}
@@ -40,13 +40,15 @@ func (s Source) options() *event.RunOptions {
 
 // Fork is the input that begins a session with a run forked from a node of another run.
 type Fork struct {
-	Session      id.Session
-	Run          id.Run
-	Title        string // "": the source run's title
-	Signers      *event.SignersMark
-	Observations []event.ObservationRecorded
-	Actor        event.Actor
-	AtMs         int64 // clock reading in milliseconds since 1970
+	Session id.Session
+	Run     id.Run
+	Title   string // "": the source run's title
+	// RequestDigest is that of a request under an idempotency key, zero for any other fork.
+	RequestDigest canon.Digest
+	Signers       *event.SignersMark
+	Observations  []event.ObservationRecorded
+	Actor         event.Actor
+	AtMs          int64 // clock reading in milliseconds since 1970
 }
 
 // Branch plans the first segment of a forked session (docs/design.md#ends-and-branches): a
@@ -78,7 +80,7 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	started.ForkedFrom, started.Title = &from.From, cmp.Or(f.Title, started.Title)
 	started.Parent = nil   // the parent started the source run, not the fork
 	started.Warnings = nil // a fork evaluates no condition
-	started.Options = from.options()
+	started.Options = from.options(f.RequestDigest)
 	started.Signers = f.Signers
 	node, origin := seg.open(w, f.Run, bytes, started)
 	// The effective preferences are copied whole: they do not depend on today's defaults.

@@ -29,6 +29,7 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 		case event.RunStarted:
 			s.Run, s.SourceKind, s.SourceRef, hash = e.Scope.RunID, p.WorkflowSourceKind, p.WorkflowSourceRef, p.WorkflowHash
 			s.Title, s.Goal, s.Tags, s.Options, s.Signers = p.Title, p.Goal, p.Tags, p.Options, p.Signers
+			s.ForkedFrom = p.ForkedFrom
 		case event.ContextSet:
 			s.Context = p.Context
 		case event.PreferencesChanged:
@@ -52,6 +53,9 @@ func ForkOf(session id.Session, events []event.Event) (from advance.Source, f ad
 		switch p := e.Data.(type) {
 		case event.RunStarted:
 			f.Run, f.Title, f.Signers = e.Scope.RunID, p.Title, p.Signers
+			if p.Options != nil {
+				f.RequestDigest = p.Options.RequestDigest
+			}
 			// A fork always records the node that it was taken from.
 			from.Started, from.From = p, *p.ForkedFrom
 		case event.NodeCreated:
@@ -225,6 +229,15 @@ func TurnOf(events []event.Event) (t advance.Turn, verdict event.GuardVerdict) {
 func RunEventOf(events []event.Event) (p event.RunEventRecorded, by event.Actor, atMs int64) {
 	p, _ = events[0].Data.(event.RunEventRecorded)
 	return p, events[0].Actor, events[0].TimestampMs
+}
+
+// DepartureOf returns a recorded departure of a replay from its source. It is an input: the source is another log.
+func DepartureOf(events []event.Event) (d advance.Departure) {
+	if p, ok := events[0].Data.(event.DivergenceRecorded); ok && p.Replay != nil {
+		d = advance.Departure{Reason: p.Reason, Point: *p.Replay}
+	}
+	d.AtMs = events[0].TimestampMs
+	return d
 }
 
 // artifactOf returns a stored artifact as it was sent, parsed if it is JSON.

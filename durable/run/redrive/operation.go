@@ -26,6 +26,7 @@ const (
 	Close      Operation = "close"      // the end of a run
 	Turn       Operation = "turn"       // the record of a hook about the end of an agent's turn
 	RunEvent   Operation = "run_event"  // a run event that a test of the protocol sent
+	Depart     Operation = "depart"     // the record of where a replay departs from its source
 	HandOver   Operation = "hand_over"  // a hand-over of the session to another store
 	Reclaim    Operation = "take_back"  // the end of a hand-over
 	Unknown    Operation = "unknown"    // Waybill writes no such segment
@@ -39,7 +40,8 @@ func OperationOf(events []event.Event) Operation {
 	}
 	switch p := events[0].Data.(type) {
 	case event.SessionCreated:
-		if s, ok := first[event.RunStarted](events); ok && s.ForkedFrom != nil {
+		// A replay begins as its source did.
+		if s, ok := first[event.RunStarted](events); ok && s.ForkedFrom != nil && !s.ForkedFrom.IsReplay() {
 			return Fork
 		}
 		return Start
@@ -57,6 +59,10 @@ func OperationOf(events []event.Event) Operation {
 		return Turn
 	case event.RunEventRecorded:
 		return RunEvent
+	case event.DivergenceRecorded:
+		if p.Replay != nil {
+			return Depart
+		}
 	case event.SessionHandedOver:
 		return HandOver
 	case event.SessionReclaimed:

@@ -210,6 +210,18 @@ func (c *Client) Create(ctx context.Context, key string, body Object) (run strin
 	return run, out, nil
 }
 
+// Fork forks a run with an idempotency key, and returns the id of the new one.
+func (c *Client) Fork(ctx context.Context, key, run string, body Object) (fork string, out Reply, err error) {
+	out, err = c.call(ctx, request{method: http.MethodPost, path: runPath(run) + ":fork", body: body, key: key})
+	if err != nil {
+		return "", out, err
+	}
+	if fork, _ = out.Body["runId"].(string); fork == "" || out.Status != http.StatusCreated || out.Body["sourceRunId"] != run {
+		return "", out, fmt.Errorf("a run is forked with 201, a runId and the source, not %d %v", out.Status, out.Body)
+	}
+	return fork, out, nil
+}
+
 // Run reads the state of a run.
 func (c *Client) Run(ctx context.Context, run string) (Object, error) {
 	return c.get(ctx, runPath(run))
