@@ -28,6 +28,7 @@ const (
 	RunBusy           Code = "RUN_BUSY"
 	RunClosed         Code = "RUN_CLOSED"
 	RunWaiting        Code = "RUN_WAITING"
+	RunPaused         Code = "RUN_PAUSED"
 	DecisionRefused   Code = "DECISION_REFUSED"
 	StartKeyTaken     Code = "START_KEY_TAKEN"
 	RunBlocked        Code = "RUN_BLOCKED"
@@ -196,6 +197,8 @@ var Table = []Row{
 	{RunWaiting, ExitWaiting, never,
 		"The run waits for a person (a step, a confirmation or an approval), until a moment, or for the HTTP host.",
 		Suggest("Continue with the command shown.")},
+	{RunPaused, ExitWaiting, never, "The run is paused; it takes no steps until it is resumed.",
+		Suggest("It is resumed with %s.", Command{"runs", "resume", "RUN"})},
 	{DecisionRefused, ExitFailed, never,
 		"The decision about a step does not count: the step or its outputs have changed, or this person may not decide.",
 		Suggest("See what is waited for with %s.", Command{"runs", "show", "ID"})},

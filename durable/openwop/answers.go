@@ -41,7 +41,7 @@ var answers = map[fault.Code]answer{
 	fault.TokenSessionLocked: busy,
 
 	fault.SessionLocked: busy, fault.RunBusy: busy, fault.SessionUnhealthy: broken, fault.SessionNotFound: missing,
-	fault.RunNotFound: noRun, fault.RunAmbiguous: noRun, fault.RunClosed: conflict, fault.RunWaiting: conflict, fault.SessionHandedOver: conflict,
+	fault.RunNotFound: noRun, fault.RunAmbiguous: noRun, fault.RunClosed: conflict, fault.RunWaiting: conflict, fault.RunPaused: conflict, fault.SessionHandedOver: conflict,
 	fault.DecisionRefused: conflict, fault.RunBlocked: unprocessable, fault.StepFailed: unprocessable,
 	fault.StartKeyTaken: otherRequest, fault.IdempotencyMismatch: otherRequest, fault.IdempotencyInFlight: inFlight,
 

@@ -19,6 +19,8 @@ var Domain = NewTable("events", "sessionId",
 	Row[GuardNoted](NodeScope),
 	Row[RunCancelRequested](RunScope),
 	Row[RunClosed](RunScope),
+	Row[RunPaused](RunScope),
+	Row[RunResumed](RunScope),
 	Row[SessionHandedOver](NoScope),
 	Row[SessionReclaimed](NoScope),
 )
@@ -46,5 +48,7 @@ func (ObservationRecorded) domain()   {}
 func (GuardNoted) domain()            {}
 func (RunCancelRequested) domain()    {}
 func (RunClosed) domain()             {}
+func (RunPaused) domain()             {}
+func (RunResumed) domain()            {}
 func (SessionHandedOver) domain()     {}
 func (SessionReclaimed) domain()      {}

@@ -138,4 +138,10 @@ var samples = []struct {
 	{"advance_recorded.elicited", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
 		Outcome: event.AdvancedTo(child), Elicited: &event.Elicited{Confirmation: true, Inputs: []string{"a", "b"}},
 		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}},
+	{"run_paused", atRun, event.RunPaused{N: 1, Reason: "maintenance"}},
+	{"run_paused.drain", atRun, event.RunPaused{Drain: true, N: 2, Reason: "maintenance"}},
+	{"run_resumed", atRun, event.RunResumed{N: 1}},
+	{"run_resumed.reason", atRun, event.RunResumed{N: 2, Reason: "it is over"}},
+	{"run_closed.limit", atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the limit",
+		Limit: &event.LimitReached{Kind: event.StepsLimit, Limit: 3, Observed: 4}}},
 }

@@ -24,6 +24,8 @@ const (
 	Approve    Operation = "approve"    // a person's decision about a step
 	Cancel     Operation = "cancel"     // a request to end a run
 	Close      Operation = "close"      // the end of a run
+	Pause      Operation = "pause"      // a request to hold a run
+	Resume     Operation = "resume"     // the end of a pause
 	Turn       Operation = "turn"       // the record of a hook about the end of an agent's turn
 	HandOver   Operation = "hand_over"  // a hand-over of the session to another store
 	Reclaim    Operation = "take_back"  // the end of a hand-over
@@ -52,6 +54,10 @@ func OperationOf(events []event.Event) Operation {
 		return Cancel
 	case event.RunClosed:
 		return Close
+	case event.RunPaused:
+		return Pause
+	case event.RunResumed:
+		return Resume
 	case event.GuardNoted:
 		return Turn
 	case event.SessionHandedOver:
