@@ -22,26 +22,21 @@ func (r *Run) Paused() bool { return r.Pause.InForce() }
 // that is pending.
 func (r *Run) Executions() int64 { return r.Accepted + 1 }
 
-// setPause applies the events of pauses.
-func (r *Run) setPause(e event.Event) {
-	switch p := e.Data.(type) {
+// After returns the pause of a run after one of its events.
+func (p *Pause) After(e event.Event) *Pause {
+	switch data := e.Data.(type) {
 	case event.RunPaused:
-		r.Pause, r.Pauses = &Pause{RunPaused: p, AtMs: e.TimestampMs, By: e.Actor}, r.Pauses+1
+		return &Pause{RunPaused: data, AtMs: e.TimestampMs, By: e.Actor}
 	case event.RunResumed:
-		r.Pause = nil
+		return nil
+	case event.AdvanceRecorded:
+		if p != nil && !p.Attempted {
+			attempted := *p // a saved window shares it
+			attempted.Attempted = true
+			return &attempted
+		}
 	}
-}
-
-// countAttempt applies an attempt to what the run knows of all of its nodes.
-func (r *Run) countAttempt(p event.AdvanceRecorded) {
-	if p.Outcome.Kind == event.Advanced {
-		r.Accepted++
-	}
-	if r.Pause != nil && !r.Pause.Attempted {
-		attempted := *r.Pause // a window shares it
-		attempted.Attempted = true
-		r.Pause = &attempted
-	}
+	return p
 }
 
 // isPause reports the events that hold and release a run. They are no activity: a run that only these change was not

@@ -50,6 +50,7 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 			r.LastAtMs = e.TimestampMs
 		}
 	}
+	r.Pause = r.Pause.After(e)
 	// n is nil for events of the run as a whole, and for nodes that the log never created.
 	n := r.Nodes[e.Scope.NodeID]
 	if p, ok := e.Data.(event.GuardNoted); ok {
@@ -75,9 +76,11 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 	// An attempt alone is no activity: its edge, gap or output moves the tip.
 	case event.AdvanceRecorded:
 		n.addAttempt(e, p)
-		r.countAttempt(p)
-	case event.RunPaused, event.RunResumed:
-		r.setPause(e)
+		if p.Outcome.Kind == event.Advanced {
+			r.Accepted++
+		}
+	case event.RunPaused:
+		r.Pauses++
 	case event.PreferencesChanged:
 		r.setPreferences(n, p)
 		r.updateTip(e.Scope.NodeID)
