@@ -15,6 +15,8 @@ const (
 	CodeStepFailed       = "step_failed"       // a command or host step failed
 	CodeApprovalRejected = "approval_rejected" // a person denied a step
 	CodeRunFailed        = "run_failed"        // the run was ended as failed
+	// CodeRecursionLimit: the run reached the limit of steps that it was started with.
+	CodeRecursionLimit = "recursion_limit_exceeded"
 )
 
 // interrupt is a request that is not resolved.

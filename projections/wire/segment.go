@@ -30,6 +30,7 @@ type segment struct {
 	results           resultKinds           // what a performer handed in
 	decided           bool                  // a decision of a person is drafted
 	artifact          *event.OutputPayload  // the first output of the step in the segment
+	beyond            *node                 // the step that a limit of the run does not allow
 	denied            *event.StepDecision   // the decision that ends the run
 	resumesBlocked    map[id.Node]bool      // nodes of refused attempts, by another program
 }
@@ -78,6 +79,10 @@ func (s *segment) read(e event.Event) error {
 	case event.RunCancelRequested:
 		s.cancelling, s.cancelledBy = true, actorText(e.Actor)
 		s.fact(e, openwop.VendorType("cancel_requested"), nil, payload(s.free("reason", p.Reason), word("outcome", p.EndOutcome())))
+	case event.RunPaused:
+		s.pause(e, p)
+	case event.RunResumed:
+		s.resume(e, p)
 	case event.RunClosed:
 		s.closed = &e
 	case event.Unknown:
@@ -101,7 +106,12 @@ func (s *segment) finish() error {
 			return err
 		}
 	}
+	limit := s.limit()
 	for _, a := range s.created {
+		if limit != nil { // the run ends before the step is taken up
+			s.current, s.beyond = a.node, a.node
+			continue
+		}
 		if err := s.arrive(a); err != nil {
 			return err
 		}
@@ -111,6 +121,9 @@ func (s *segment) finish() error {
 	}
 	if s.closed != nil {
 		s.close(*s.closed)
+	}
+	if s.attempt != nil && s.draining != nil && !s.Ended() {
+		s.hold(*s.attempt, *s.draining)
 	}
 	return nil
 }
