@@ -29,3 +29,17 @@ type RunState struct {
 	RunID  string `json:"runId"`
 	Status Status `json:"status"`
 }
+
+// PauseRun is the request to pause a run.
+type PauseRun struct {
+	DrainPolicy DrainPolicy `json:"drainPolicy,omitzero"` // "": DrainCurrentNode
+	Reason      string      `json:"reason,omitzero"`
+}
+
+// RunPause is the answer to a request to pause a run.
+type RunPause struct {
+	RunID string `json:"runId"`
+	// Status is running, without PausedAt, while a node is drained.
+	Status   Status `json:"status"`
+	PausedAt string `json:"pausedAt,omitzero"`
+}

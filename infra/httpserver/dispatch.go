@@ -126,7 +126,12 @@ func (s *service) routes() *http.ServeMux {
 		paths[r.path][r.method] = r
 	}
 	mux := http.NewServeMux()
+	s.verbs = map[string]node{}
 	for path, n := range paths {
+		if verb, ok := strings.CutPrefix(path, runPath+":"); ok {
+			s.verbs[verb] = n
+			continue
+		}
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { w.(*writer).found = n })
 	}
 	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
@@ -137,8 +142,14 @@ func (s *service) routes() *http.ServeMux {
 func (c *call) perform() error {
 	c.mux.ServeHTTP(c.w, c.r)
 	n := c.w.found
-	if n == nil || n.path() == runPath && strings.Contains(c.r.PathValue("runId"), ":") {
-		return noRoute() // no verb of a run is a route yet
+	if run, verb, ok := strings.Cut(c.r.PathValue("runId"), ":"); ok && n.path() == runPath {
+		if n = c.verbs[verb]; !strings.HasSuffix(c.r.URL.EscapedPath(), ":"+verb) {
+			n = nil // an encoded colon is no separator
+		}
+		c.r.SetPathValue("runId", run)
+	}
+	if n == nil {
+		return noRoute()
 	}
 	method := c.r.Method
 	if method == http.MethodHead {

@@ -25,6 +25,7 @@ type route struct {
 	answers      []answer
 	refusals     []outcome
 	idempotent   bool // the server keeps the answer for an idempotency key
+	accepts      bool // an answer 202 is the whole answer: a repeated request with the key gets it too
 	keyed        bool // the use case has the idempotency key
 	waits        bool // it takes the place of a stream, not the turn of a request
 	handle       func(*call) (reply, error)
@@ -85,7 +86,7 @@ var (
 
 // table lists the routes in the order of docs/http.md.
 func table() []*route {
-	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(), proposalRoutes())
+	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), pauseRoutes(), feedbackRoutes(), proposalRoutes())
 }
 
 func discoveryRoutes() []*route {

@@ -62,6 +62,7 @@ type service struct {
 	tuning
 	hostNames map[string]bool // accepted Host headers, in lower case
 	mux       *http.ServeMux
+	verbs     map[string]node // the routes of runPath with a verb, by the verb
 	openAPI   func() ([]byte, error)
 	stopping  context.Context // done when streams and polls have to end
 	streams   chan struct{}   // an element for each open stream and waiting poll

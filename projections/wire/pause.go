@@ -28,7 +28,7 @@ func (s *segment) pause(e event.Event, p event.RunPaused) {
 
 // hold drafts the beginning of a pause.
 func (s *segment) hold(e event.Event, p event.RunPaused) {
-	s.draining, s.paused, s.pausedAtMs = nil, true, s.timeOf(e)
+	s.draining, s.paused = nil, true
 	s.after(e, openwop.RunPaused, nil, s.pausePayload(p))
 }
 

@@ -24,15 +24,6 @@ func (l *Log) Status() openwop.Status {
 	return openwop.Running
 }
 
-// Pause is when the run was paused, in milliseconds since 1970 UTC, 0 if it is not; draining reports a pause that waits for
-// the current step.
-func (l *Log) Pause() (atMs int64, draining bool) {
-	if !l.paused {
-		return 0, l.draining != nil
-	}
-	return l.pausedAtMs, false
-}
-
 // Snapshot is the state of the run after the segments so far. The caller adds the owner and the version of
 // the program.
 func (l *Log) Snapshot() openwop.Snapshot {

@@ -56,7 +56,6 @@ type Log struct {
 	cancelledBy string
 	paused      bool
 	draining    *event.RunPaused // a pause that is in force behind the next attempt
-	pausedAtMs  int64            // of the pause
 	status      openwop.Status   // of an ended run, "" before
 	failure     *openwop.RunError
 	startedAtMs int64

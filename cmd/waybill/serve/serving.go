@@ -129,6 +129,7 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 		return nil, err
 	}
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
+	h.pausing = hosting.NewPausing(h.runs, h.wire, o.Pauses)
 	if in.fixtures {
 		h.workflows.fixtures, h.served.Fixtures = discovery.Fixtures(), discovery.FixtureIDs()
 	}
