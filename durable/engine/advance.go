@@ -240,6 +240,7 @@ func (n *Answers) readInputs(ctx context.Context, p session.Resolved) (w compile
 	}
 	f = advance.Facts{Observed: p.Fold.Observed, Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
 		SnapshotRef: p.Node.SnapshotRef, PendingMs: p.Node.CreatedAtMs,
+		Executions: p.Run.Executions(), StepsMax: p.Run.Started.Options.StepsMax(),
 		Preferences: p.Node.Preferences, Context: p.Node.Context, Given: p.Node.Given, HasChild: p.Node.AckedChildren > 0,
 		Capabilities: p.Node.Capabilities, Choices: lists, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}
 	for _, gap := range p.Node.OpenGaps {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -8,11 +9,12 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/host"
 )
 
 // Codes of errors in payloads and snapshots.
 const (
-	CodeStepFailed       = "step_failed"       // a command or host step failed
+	CodeStepFailed       = "step_failed"       // a command failed; a host step has its own code
 	CodeApprovalRejected = "approval_rejected" // a person denied a step
 	CodeRunFailed        = "run_failed"        // the run was ended as failed
 	// CodeRecursionLimit: the run reached the limit of steps that it was started with.
@@ -161,7 +163,11 @@ func (s *segment) failureOf(n *node) *openwop.RunError {
 	for _, b := range s.blockers() {
 		if b.Code == reason.BlockerInvalidOutput && b.Pointer.Kind == reason.AtWorkflowStep && b.Check == nil &&
 			b.Pointer.StepID == n.step {
-			return &openwop.RunError{Code: CodeStepFailed, Message: s.free("", b.Message).Value.Text()}
+			code := CodeStepFailed
+			if s.results.host {
+				code = cmp.Or(host.FailedCode(n.step, b.Message), code)
+			}
+			return &openwop.RunError{Code: code, Message: s.free("", b.Message).Value.Text()}
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ type RunStarted struct {
 }
 
 // RunOptions is what a client of the protocol sends beside the context of a run
-// (docs/design.md#openwop-events). Waybill stores it, shows it, and decides nothing by it.
+// (docs/design.md#openwop-events). Waybill stores it, shows it, and decides nothing by it but StepsMax.
 type RunOptions struct {
 	// Configurable and Metadata are objects, null without one.
 	Configurable canon.Value `json:"configurable,omitzero"`
@@ -78,6 +78,20 @@ type RunOptions struct {
 // IsZero reports options without any member.
 func (o RunOptions) IsZero() bool {
 	return o.Configurable.IsNull() && o.Metadata.IsNull() && o.RequestDigest.IsZero()
+}
+
+// StepsMax is how many steps the run takes up at most, the member recursionLimit of Configurable
+// (docs/design.md#limits-of-a-run); 0 for no limit.
+func (o *RunOptions) StepsMax() int64 {
+	if o == nil {
+		return 0
+	}
+	v, _ := o.Configurable.Get("recursionLimit")
+	n := v.Float() // at most what an integer of JSON can be exactly
+	if whole := int64(min(max(n, 0), limits.EventIndexMax)); float64(whole) == n {
+		return whole
+	}
+	return 0
 }
 
 // Equal reports the same options; nil has none.

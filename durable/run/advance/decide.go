@@ -287,5 +287,6 @@ func (d *attempt) advance(walked interpreter.Result, q *requirements) error {
 		FromNodeID: d.f.Node, ToNodeID: child, Cause: event.Cause{EventID: recorded.ID, Kind: cause}})
 	d.outputs()
 	d.observe()
+	d.limit()
 	return nil
 }
