@@ -210,7 +210,7 @@ func scenarioPolicies(c scenario) {
 	}
 }
 
-// TestServedPauseSurvivesKills: a run that was paused over HTTP or by a command stays paused when the server is killed, and goes on when it
+// TestServedPauseSurvivesKills: a run that was paused over HTTP or by a command stays paused when the server is killed, and continues when it
 // is resumed by the other of the two: the log wakes the server. No step is performed twice.
 func TestServedPauseSurvivesKills(t *testing.T) {
 	t.Parallel()

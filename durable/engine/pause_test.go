@@ -132,7 +132,7 @@ func TestPauseKeepsTheAttemptInProgress(t *testing.T) {
 	w.replays(a.Position())
 }
 
-// TestDrainedPause: a pause that drains is in force behind the next attempt, whoever makes it, refused or not; it can be withdrawn, and
+// TestDrainedPause: a pause that drains is in force behind the next attempt, by any caller, refused or not; it can be withdrawn, and
 // replaced by one that is in force at once.
 func TestDrainedPause(t *testing.T) {
 	t.Parallel()

@@ -120,7 +120,7 @@ func TestPauseKeepsWhatAPersonTyped(t *testing.T) {
 	}
 }
 
-// TestPauseEndsAWait: a person who watches the clock of a step is told that the run is paused.
+// TestPauseEndsAWait: a person who watches the clock of a step learns that the run is paused.
 func TestPauseEndsAWait(t *testing.T) {
 	w := newWait(t, "for: 1h")
 	w.answers = []string{}
@@ -145,7 +145,7 @@ func TestPauseEndsAWait(t *testing.T) {
 			<-polled
 		}
 		if ticks > 3 {
-			t.Fatal("the wait goes on")
+			t.Fatal("the wait continues")
 		}
 		return nil
 	}

@@ -19,7 +19,7 @@ func pauseRoutes() []*route {
 			refusals: []outcome{unknownRun, notPausable}, handle: pauseRun},
 		{method: http.MethodPost, path: runPath + ":resume", id: "resumeRun", scope: httpkeys.RunsCancel, idempotent: true,
 			accepts: true, purpose: "Resume a paused run.",
-			notes:    "The server goes on with it, whoever paused it. A pause that waits for the current node is withdrawn.",
+			notes:    "The server continues it, also if a command paused it. A pause that waits for the current node is withdrawn.",
 			body:     form[reasonBody](false),
 			answers:  []answer{success[openwop.RunState](http.StatusAccepted, "the run")},
 			refusals: []outcome{unknownRun, notPaused}, handle: resumeRun},

@@ -157,7 +157,10 @@ KINDS = {
         {"chat": SHA, "client": matching("[a-z0-9_-]{1,32}", "name of a client"), "refusals": integer(1, 99),
          "verdict": one_of("refused", "let_go")})),
     "run_cancel_requested": ("run", "{runId}", record({"reason": SOME}, {"outcome": one_of("failed")})),
-    "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME})),
+    "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME}, {"limit": record(
+        {"kind": one_of("node-executions"), "limit": integer(1), "observed": integer(2)})})),
+    "run_paused": ("run", "{runId}:{n}", record({"n": integer(1), "reason": SOME}, {"drain": one_of(True)})),
+    "run_resumed": ("run", "{runId}:{n}", record({"n": integer(1)}, {"reason": SOME})),
     "session_handed_over": ("none", "{n}", record({"fromStoreId": identifier("store"), "n": integer(1)}, {"to": text(1, 128)})),
     "session_taken_back": ("none", "{n}", record({"n": integer(1)})),
 }

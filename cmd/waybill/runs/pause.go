@@ -13,14 +13,14 @@ import (
 )
 
 // pauseLong is what 'waybill runs pause --help' prints above the usage.
-const pauseLong = `Pause a run: it takes no steps until it is resumed, by nobody and nothing. A command that
+const pauseLong = `Pause a run: it takes no steps until it is resumed, from any caller. A command that
 is running is not stopped: its result is recorded, and the run holds at the next step.
 What was asked of the run before counts after it is resumed. It can be cancelled and
 forked; a fork is not paused. The call is idempotent.`
 
 // resumeLong is what 'waybill runs resume --help' prints above the usage.
 const resumeLong = `Resume a paused run: its pending step is performed and accepted again. A server that
-performs the run goes on by itself; continue another one with the command shown. The
+performs the run continues by itself; continue another one with the command shown. The
 call is idempotent.`
 
 // newPause returns "runs pause".

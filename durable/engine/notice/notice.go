@@ -93,7 +93,7 @@ func Of(r Recorded, before, after State) Kind {
 			return Failed
 		}
 		return ""
-	case after.Waits == inbox.Paused: // somebody just did that
+	case after.Waits == inbox.Paused: // a person or a program just did that
 		return ""
 	case r.Entered && (after.Status == runs.CompleteStatus || after.Status == runs.CompleteWithGaps):
 		return Complete

@@ -10,7 +10,7 @@ import (
 // RunPaused holds a run: until RunResumed with the same N it takes no further steps
 // (docs/design.md#pauses). The one attempt of a step that was being performed is recorded.
 type RunPaused struct {
-	// Drain lets the run take the attempt at its current step first, whoever makes it: the pause is in
+	// Drain lets the run take the attempt at its current step first, by any caller: the pause is in
 	// force from then on. Without it the pause is in force at once.
 	Drain bool `json:"drain,omitzero"`
 	// N is 1 for the first pause of the run, and counts the later ones.
