@@ -1,0 +1,114 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestServedLimits does with a server what the scenarios about limits and capabilities do, and looks closer: a subtest has the name of
+// the scenario's file.
+func TestServedLimits(t *testing.T) {
+	t.Parallel()
+	s := serveAt(t, "", "--fixtures", "--test-seams")
+	for name, try := range map[string]func(scenario){
+		"cap-breach": scenarioBreach, "runtime-capabilities": scenarioMissing, "body": scenarioBody,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			try(scenario{t, s, s.key})
+		})
+	}
+}
+
+// configured creates a run with what is configurable.
+func (c scenario) configured(fixture string, configurable object, headers ...string) answered {
+	c.Helper()
+	return c.do("POST", "/v1/runs", object{"workflowId": fixture, "configurable": configurable}, headers...)
+}
+
+func scenarioBreach(c scenario) {
+	r := c.configured("conformance-cap-breach", object{"recursionLimit": 3})
+	run, _ := r.json["runId"].(string)
+	if r.status != 201 {
+		c.Fatalf("%d %s", r.status, r.text)
+	}
+	state := c.until(run, "failed")
+	if e := state["error"].(map[string]any); e["code"] != "recursion_limit_exceeded" || e["message"] == "" {
+		c.Errorf("%v", e)
+	}
+	breach := c.event(run, "cap.breached")
+	if breach["kind"] != "node-executions" || breach["limit"] != 3.0 || breach["observed"] != 4.0 || breach["nodeId"] != "d" {
+		c.Errorf("%v", breach)
+	}
+	types := c.typesOf(run)
+	count := func(kind string) int {
+		return len(slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t != kind }))
+	}
+	if count("node.started") != 3 || count("node.completed") != 3 || slices.Index(types, "cap.breached") > slices.Index(types, "run.failed") ||
+		types[len(types)-1] != "run.failed" {
+		c.Errorf("%v", types)
+	}
+	// It is a rule of the engine, and what is recorded verifies and replays.
+	for _, args := range [][]string{{"verify", run}, {"replay", run}} {
+		if out, err := exec.Command("waybill", append(args, "--store", c.s.store)...).CombinedOutput(); err != nil {
+			c.Errorf("%v: %s", args, out)
+		}
+	}
+	for _, enough := range []object{{"recursionLimit": 5}, {"recursionLimit": 500, "other": 1}, {}} {
+		run := c.configured("conformance-cap-breach", enough).json["runId"].(string)
+		c.until(run, "completed")
+	}
+	for _, wrong := range []any{0, -1, 1.5, "3", nil} {
+		c.envelope(c.configured("conformance-cap-breach", object{"recursionLimit": wrong}), 400, "validation_error")
+	}
+}
+
+func scenarioMissing(c scenario) {
+	doc := c.as("").do("GET", "/.well-known/openwop", nil).json
+	if _, ok := doc["runtimeCapabilities"]; ok {
+		c.Error("capabilities are advertised, and none is provided")
+	}
+	run := c.create("conformance-capability-missing", nil)
+	state := c.until(run, "failed")
+	e := state["error"].(map[string]any)
+	if message, _ := e["message"].(string); e["code"] != "capability_not_provided" || !strings.Contains(message, "conformance.never-provided") {
+		c.Errorf("%v", e)
+	}
+	if types := c.typesOf(run); slices.Contains(types, "node.completed") {
+		c.Errorf("%v", types)
+	}
+}
+
+// scenarioBody: the limit that discovery names is the one that is enforced, to the byte.
+func scenarioBody(c scenario) {
+	limits := c.as("").do("GET", "/.well-known/openwop", nil).json["limits"].(map[string]any)
+	most := int(limits["maxRequestBodyBytes"].(float64))
+	send := func(size int) answered {
+		body := []byte(`{"workflowId":"conformance-noop","surprise":"`)
+		body = append(append(body, bytes.Repeat([]byte("x"), size-len(body)-2)...), '"', '}')
+		req, err := http.NewRequest("POST", c.s.client().URL()+"/v1/runs", bytes.NewReader(body))
+		if err != nil {
+			c.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+c.key)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			c.Fatal(err)
+		}
+		defer res.Body.Close()
+		return answered{status: res.StatusCode}
+	}
+	if got := send(most); got.status != 400 { // read whole, and refused for its member
+		c.Errorf("%d bytes: %d", most, got.status)
+	}
+	if got := send(most + 1); got.status != 413 {
+		c.Errorf("%d bytes: %d", most+1, got.status)
+	}
+}
