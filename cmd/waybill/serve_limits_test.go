@@ -18,6 +18,7 @@ func TestServedLimits(t *testing.T) {
 	s := serveAt(t, "", "--fixtures", "--test-seams")
 	for name, try := range map[string]func(scenario){
 		"cap-breach": scenarioBreach, "runtime-capabilities": scenarioMissing, "body": scenarioBody,
+		"configurable-schema": scenarioConfigurable,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,5 +111,66 @@ func scenarioBody(c scenario) {
 	}
 	if got := send(most + 1); got.status != 413 {
 		c.Errorf("%d bytes: %d", most+1, got.status)
+	}
+}
+
+func scenarioConfigurable(c scenario) {
+	const fixture = "conformance-configurable-schema"
+	schema, _ := c.do("GET", "/v1/workflows/"+fixture, nil).json["configurableSchema"].(map[string]any)
+	props, _ := schema["properties"].(map[string]any)
+	if schema["type"] != "object" || schema["additionalProperties"] != false || props["audience"] == nil || props["recursionLimit"] == nil {
+		c.Fatalf("%v", schema)
+	}
+	if c.do("GET", "/v1/workflows/conformance-noop", nil).json["configurableSchema"] != nil {
+		c.Error("a workflow that declares nothing has a schema")
+	}
+	for _, wrong := range []object{{"__conformance_invalid_key__": object{"unexpected": true}}, {"audience": "everybody"}, {"audience": 1},
+		{"maxTokens": 0}, {"audience": "people", "more": 1}} {
+		r := c.configured(fixture, wrong)
+		c.envelope(r, 400, "validation_error")
+		if pointer, _ := r.json["details"].(map[string]any)["pointer"].(string); !strings.HasPrefix(pointer, "/configurable/") {
+			c.Errorf("%s", r.text)
+		}
+	}
+	// What a client makes of the schema alone: its first integer at the minimum, else its first string.
+	names, overlay := []string{}, object{}
+	for name := range props {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p, _ := props[name].(map[string]any)
+		if p["type"] == "integer" {
+			overlay[name] = p["minimum"]
+			break
+		}
+		if p["type"] == "string" {
+			overlay[name] = "conformance-test"
+			break
+		}
+	}
+	if r := c.configured(fixture, overlay); len(overlay) == 0 || r.status != 201 {
+		c.Errorf("%v: %d %s", overlay, r.status, r.text)
+	} else {
+		c.until(r.json["runId"].(string), "waiting-input") // its input is not configured
+	}
+	r := c.configured(fixture, object{"audience": "people", "temperature": 0.5})
+	if r.status != 201 {
+		c.Fatalf("%d %s", r.status, r.text)
+	}
+	state := c.until(r.json["runId"].(string), "completed")
+	if v := state["variables"].(map[string]any); v["audience"] != "people" || v["temperature"] != nil {
+		c.Errorf("%v", v)
+	}
+	if got := state["configurable"].(map[string]any); got["audience"] != "people" || got["temperature"] != 0.5 {
+		c.Errorf("%v", got)
+	}
+	// An input that is sent as one comes before the configuration.
+	r = c.do("POST", "/v1/runs", object{"workflowId": fixture, "inputs": object{"audience": "programs"}, "configurable": object{"audience": "people"}})
+	if v := c.until(r.json["runId"].(string), "completed")["variables"].(map[string]any); v["audience"] != "programs" {
+		c.Errorf("%v", v)
+	}
+	if r := c.configured("conformance-noop", object{"any": object{"thing": 1}}); r.status != 201 {
+		c.Errorf("%d %s", r.status, r.text)
 	}
 }

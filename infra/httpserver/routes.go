@@ -113,7 +113,9 @@ func runRoutes() []*route {
 	return []*route{
 		{method: http.MethodPost, path: "/v1/runs", id: "createRun", scope: httpkeys.RunsCreate, keyed: true,
 			purpose: "Create a run and have it performed.",
-			notes: "`inputs` become the context of the run. `callbackUrl` is accepted and never called. With an " +
+			notes: "`inputs` become the context of the run. `callbackUrl` is accepted and never called. A run takes up at most " +
+				"`configurable.recursionLimit` steps. A workflow that declares inputs has a `configurableSchema`: `configurable` has " +
+				"to match it, and has values for inputs that `inputs` does not have. With an " +
 				"`Idempotency-Key` that a run was created with, that run is returned, however long ago it was.",
 			body:    form[openwop.CreateRun](true),
 			answers: []answer{success[openwop.RunCreated](http.StatusCreated, "the run")},
