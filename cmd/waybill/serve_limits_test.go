@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -18,7 +19,7 @@ func TestServedLimits(t *testing.T) {
 	s := serveAt(t, "", "--fixtures", "--test-seams")
 	for name, try := range map[string]func(scenario){
 		"cap-breach": scenarioBreach, "runtime-capabilities": scenarioMissing, "body": scenarioBody,
-		"configurable-schema": scenarioConfigurable,
+		"configurable-schema": scenarioConfigurable, "version-fold": scenarioVersionFold,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,4 +174,55 @@ func scenarioConfigurable(c scenario) {
 	if r := c.configured("conformance-noop", object{"any": object{"thing": 1}}); r.status != 201 {
 		c.Errorf("%d %s", r.status, r.text)
 	}
+}
+
+func scenarioVersionFold(c scenario) {
+	doc := c.as("").do("GET", "/.well-known/openwop", nil).json
+	testing, _ := doc["testing"].(map[string]any)
+	span, _ := testing["forceEngineVersionRange"].(map[string]any)
+	least, most := span["min"].(float64), span["max"].(float64)
+	if prefix, _ := testing["testKeyPrefix"].(string); prefix == "" || !strings.HasPrefix(c.key, prefix) || least >= most {
+		c.Fatalf("%v", testing)
+	}
+	force := func(version string) answered {
+		return c.do("POST", "/v1/runs", object{"workflowId": "conformance-version-fold"}, "X-Force-Engine-Version: "+version)
+	}
+	for v := int(least); v <= int(most); v++ {
+		text := fmt.Sprint(v)
+		r := force(text)
+		if r.status != 201 {
+			c.Fatalf("%d %s", r.status, r.text)
+		}
+		run := r.json["runId"].(string)
+		if state := c.until(run, "completed"); state["engineVersion"] != text {
+			c.Errorf("%v", state)
+		}
+		if started := c.event(run, "run.started"); started["engineVersion"] != text {
+			c.Errorf("%v", started)
+		}
+	}
+	if state := c.until(c.create("conformance-version-fold", nil), "completed"); state["engineVersion"] == fmt.Sprint(int(least)) {
+		c.Errorf("%v", state)
+	}
+	for _, other := range []string{fmt.Sprint(int(most) + 1), "-1", "1.0", "one"} {
+		r := force(other)
+		c.envelope(r, 400, "unsupported_force_engine_version")
+		if span, _ := r.json["details"].(map[string]any)["supported"].(map[string]any); span["max"] != most {
+			c.Errorf("%s", r.text)
+		}
+	}
+	r := c.do("POST", "/v1/runs", object{"workflowId": "conformance-version-fold", "metadata": object{"waybill.engineVersion": 1}})
+	c.envelope(r, 400, "validation_error")
+}
+
+// TestServedWithoutSeams: a server that is not one for tests forces nothing, and does not offer it.
+func TestServedWithoutSeams(t *testing.T) {
+	t.Parallel()
+	s := serveAt(t, "", "--fixtures")
+	c := scenario{t, s, s.key}
+	if doc := c.as("").do("GET", "/.well-known/openwop", nil).json; doc["testing"] != nil {
+		t.Errorf("%v", doc["testing"])
+	}
+	r := c.do("POST", "/v1/runs", object{"workflowId": "conformance-version-fold"}, "X-Force-Engine-Version: 1")
+	c.envelope(r, 403, "force_engine_version_forbidden")
 }

@@ -194,10 +194,25 @@ func TestPausesOfEndedRuns(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	both(w, a.Position(), fault.RunClosed)
+	closed := func() {
+		t.Helper()
+		if _, err := w.next(a, advance.Request{Notes: "x"}); !fault.Is(err, fault.RunClosed) {
+			t.Errorf("an attempt: %v", err)
+		}
+		err := w.hold(a.Session.SessionID, func(h ports.Hold) error {
+			_, err := w.g.Perform(context.Background(), h, w.by(), a.Position(), a.AttemptID, advance.Request{Notes: "x"})
+			return err
+		})
+		if !fault.Is(err, fault.RunClosed) {
+			t.Errorf("a performed one: %v", err)
+		}
+	}
+	closed()
 	if out, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{}); err != nil || out.Status != runs.Cancelled {
 		t.Errorf("%+v, %v", out, err)
 	}
 	both(w, a.Position(), fault.RunClosed)
+	closed()
 	if look := w.look(a.StateToken); look.Status != runs.Cancelled || look.Paused != nil || look.Next != nil {
 		t.Errorf("%+v", look)
 	}

@@ -137,6 +137,10 @@ func tooLarge(v canon.Value) (all []problem.Problem) {
 	if total > limits.RunOptionsBytesMax {
 		report("/metadata", "configurable and metadata have more than 64 KiB together, as canonical JSON")
 	}
+	metadata, _ := v.Get("metadata")
+	if _, forced := metadata.Get(ForcedVersion); forced {
+		report("/metadata/"+ForcedVersion, "the member belongs to the host")
+	}
 	if inputs, ok := v.Get("inputs"); ok {
 		if err := event.CheckContext(inputs); err != nil {
 			report("/inputs", err.Error())

@@ -122,6 +122,10 @@ func runRoutes() []*route {
 			refusals: []outcome{
 				{http.StatusNotFound, openwop.ErrNotFound, "no workflow has the id"},
 				{http.StatusForbidden, openwop.ErrForbidden, "the workflow has commands and is not trusted"},
+				{http.StatusForbidden, openwop.ErrForceForbidden,
+					"`X-Force-Engine-Version` is sent, and the server is not one for tests"},
+				{http.StatusBadRequest, openwop.ErrForceUnsupported,
+					"`X-Force-Engine-Version` is not in the range that discovery has; `details.supported` is the range"},
 				{http.StatusUnprocessableEntity, openwop.ErrUnprocessable, "the workflow is not valid"}},
 			handle: createRun},
 		{method: http.MethodGet, path: runPath, id: "getRun", scope: httpkeys.RunsRead,

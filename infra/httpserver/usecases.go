@@ -14,6 +14,7 @@ import (
 // envelopes of them by one table (openwop.EnvelopeOf). A run is named by its whole id; any other text is RUN_NOT_FOUND.
 type Host interface {
 	Pausing
+	Seams
 
 	// Keys returns the keys that count now (docs/design.md#openwop-keys). It is called for each request.
 	Keys(ctx context.Context) ([]httpkeys.Key, error)

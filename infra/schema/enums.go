@@ -246,7 +246,7 @@ func wireEnums() []enum {
 			openwop.NodeIsCancelled),
 		enumOf(openwop.ErrValidation, openwop.ErrUnauthenticated, openwop.ErrForbidden, openwop.ErrRunNotFound,
 			openwop.ErrNotFound, openwop.ErrMethodNotAllowed, openwop.ErrConflict, openwop.ErrIdempotencyMismatch,
-			openwop.ErrIdempotencyInFlight, openwop.ErrTooLarge, openwop.ErrUnprocessable,
+			openwop.ErrIdempotencyInFlight, openwop.ErrForceForbidden, openwop.ErrForceUnsupported, openwop.ErrTooLarge, openwop.ErrUnprocessable,
 			openwop.ErrUnsupportedStreamMode, openwop.ErrUnsupportedMedia, openwop.ErrCapabilityNotProvided,
 			openwop.ErrCapabilityRequired, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal),
 	}

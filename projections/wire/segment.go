@@ -185,7 +185,7 @@ func (s *segment) start(e event.Event, p event.RunStarted) {
 		}
 	}
 	s.head = append(s.head, draft{openwop.RunStarted, "", payload(word("workflowId", p.WorkflowID),
-		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), e})
+		s.free("title", p.Name()), s.free("engineVersion", s.forcedVersion()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), e})
 }
 
 // texts is a list of texts of a caller, null for none.

@@ -24,6 +24,14 @@ func (l *Log) Status() openwop.Status {
 	return openwop.Running
 }
 
+// forcedVersion is the version of the engine as by which the run was created, "" for this one.
+func (l *Log) forcedVersion() string {
+	if o := l.started.Options; o != nil {
+		return openwop.EngineVersionOf(o.Metadata)
+	}
+	return ""
+}
+
 // Snapshot is the state of the run after the segments so far. The caller adds the owner and the version of
 // the program.
 func (l *Log) Snapshot() openwop.Snapshot {
@@ -33,6 +41,7 @@ func (l *Log) Snapshot() openwop.Snapshot {
 	if l.started == nil {
 		return out
 	}
+	out.EngineVersion = l.forcedVersion()
 	out.WorkflowID, out.StartedAt = l.started.WorkflowID, event.TimeText(l.startedAtMs)
 	for _, tag := range l.started.Tags {
 		out.Tags = append(out.Tags, l.free("", tag).Value.Text())

@@ -39,7 +39,7 @@ func New(a *cli.App) *cobra.Command {
 		cli.Opt(&in.addr, "addr HOST:PORT", "listen on HOST:PORT, a loopback address; port 0 is any free one"),
 		cli.Opt(&in.tenants, "tenant NAME", "serve the store named NAME; may be repeated"),
 		cli.Opt(&in.fixtures, "fixtures", "add the workflows of the conformance scenarios"),
-		cli.Opt(&in.seams, "test-seams", "accept the flag of conformance tests; no test seam is served yet"))
+		cli.Opt(&in.seams, "test-seams", "serve what conformance tests need: every key may force a version of the engine"))
 	cmd.AddCommand(newKeys(a))
 	return cmd
 }

@@ -13,7 +13,10 @@ import (
 	"github.com/waybill/waybill/durable/engine/hosting"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/capabilities"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/openwop"
+	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/httpserver"
 	"github.com/waybill/waybill/infra/loopback"
@@ -130,6 +133,10 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 	}
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
 	h.pausing = hosting.NewPausing(h.runs, h.wire, o.Pauses)
+	if in.seams {
+		h.served.Testing = &capabilities.Testing{MockProviders: []string{}, TestKeyPrefix: httpkeys.Prefix,
+			ForceEngineVersionRange: &capabilities.VersionRange{Min: openwop.EngineVersionMin, Max: openwop.EngineVersionMax}}
+	}
 	if in.fixtures {
 		h.workflows.fixtures, h.served.Fixtures = discovery.Fixtures(), discovery.FixtureIDs()
 	}

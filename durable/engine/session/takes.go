@@ -34,8 +34,8 @@ func (p Resolved) TakesFacts() error {
 // being performed when the run was paused, and what came of it must not be lost (docs/design.md#pauses). It is the
 // only one, however long the pause is.
 func (p Resolved) TakesAttempt(performed bool) error {
-	if p.Run.Paused() && (!performed || p.Run.Pause.Attempted) {
-		return Paused(p.Run.ID, *PausedOf(p.Run))
+	if pause := PausedOf(p.Run); pause != nil && p.Run.Paused() && (!performed || p.Run.Pause.Attempted) {
+		return Paused(p.Run.ID, *pause)
 	}
 	return nil
 }
@@ -49,9 +49,10 @@ type PausedRun struct {
 	Drain bool `json:"drain,omitzero"`
 }
 
-// PausedOf returns the pause of a run that was not resumed, nil for a run without one, and for one that has ended.
+// PausedOf returns the pause of a run that was not resumed, nil for a run without one, and for one that has ended or whose
+// end is requested.
 func PausedOf(r *runs.Run) *PausedRun {
-	if r.Pause == nil || r.Closed != nil {
+	if r.Pause == nil || r.Closed != nil || r.CancelRequested != nil {
 		return nil
 	}
 	return &PausedRun{r.Pause.Reason, r.Pause.AtMs, !r.Paused()}
