@@ -125,7 +125,7 @@ func scenarioConfigurable(c scenario) {
 	if c.do("GET", "/v1/workflows/conformance-noop", nil).json["configurableSchema"] != nil {
 		c.Error("a workflow that declares nothing has a schema")
 	}
-	for _, wrong := range []object{{"__conformance_invalid_key__": object{"unexpected": true}}, {"audience": "everybody"}, {"audience": 1},
+	for _, wrong := range []object{{"__conformance_invalid_key__": object{"unexpected": true}}, {"audience": "no-choice"}, {"audience": 1},
 		{"maxTokens": 0}, {"audience": "people", "more": 1}} {
 		r := c.configured(fixture, wrong)
 		c.envelope(r, 400, "validation_error")
