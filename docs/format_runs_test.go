@@ -127,6 +127,7 @@ func (s *formatStore) fork() {
 	s.commit(s.b, noted)
 	s.atMs -= 60_000 // it came between the others, whose times stay
 	s.handedOver(session)
+	s.paused(session, runID)
 	plan, err = advance.Cancel(advance.EndFacts{Session: session, Run: runID, Next: s.b.fold.Next},
 		advance.Cancellation{Reason: "The build is green again.", Outcome: event.OutcomeCancelled, Close: true,
 			Actor: s.human, AtMs: s.atMs})
@@ -140,6 +141,20 @@ func (s *formatStore) handedOver(session id.Session) {
 	s.commit(s.b, h.To(id.NewStore(id.Seed{1}), "laptop"))
 	h.Next++
 	s.commit(s.b, h.Reclaim())
+	s.atMs -= 2 * 60_000 // between the others, whose times stay
+}
+
+// paused pauses the run of the fork, and resumes it.
+func (s *formatStore) paused(session id.Session, run id.Run) {
+	f := advance.PauseFacts{Session: session, Run: run, Next: s.b.fold.Next}
+	plan, err := advance.Pause(f, advance.Hold{Reason: "The build machine is repaired.", Actor: s.human, AtMs: s.atMs - 20_000})
+	s.must(err)
+	s.commit(s.b, plan)
+	p := plan.Events[0].Data.(event.RunPaused)
+	f.Next, f.Pauses, f.Current, f.InForce = f.Next+1, 1, &p, true
+	plan, err = advance.Resume(f, advance.Hold{Actor: s.human, AtMs: s.atMs - 10_000})
+	s.must(err)
+	s.commit(s.b, plan)
 	s.atMs -= 2 * 60_000 // between the others, whose times stay
 }
 
@@ -208,7 +223,8 @@ func (s *formatStore) snapshots() map[string]canon.Digest {
 
 // segments are those that the page shows whole, by name.
 func (s *formatStore) segments() map[string]manifest.Segment {
-	out := map[string]manifest.Segment{"checkpoint": s.b.segs[2], "turn": s.b.segs[3], "hand over": s.b.segs[4], "cancel": s.b.segs[6]}
+	out := map[string]manifest.Segment{"checkpoint": s.b.segs[2], "turn": s.b.segs[3], "hand over": s.b.segs[4],
+		"pause": s.b.segs[6], "cancel": s.b.segs[8]}
 	for _, seg := range s.c.segs {
 		if seg.Events[0].Data.Kind() == "gap_recorded" {
 			out["approval"] = seg

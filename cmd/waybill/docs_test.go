@@ -66,7 +66,7 @@ var answers = map[string]string{
 	"waybill trailer": "`trailer`", "waybill who": "`who`",
 	"waybill annotate": "`annotation`, in the shape of RFC 0056", "waybill annotations list": "`annotations`",
 	"waybill annotations summary": "`annotation_summary`", "waybill annotations retract": "`retracted`",
-	"waybill runs graph": "`graph`", "waybill runs diff": "`run_diff`", "waybill runs cancel": "`cancelled`",
+	"waybill runs graph": "`graph`", "waybill runs diff": "`run_diff`", "waybill runs cancel": "`cancelled`", "waybill runs pause": "`paused`", "waybill runs resume": "`resumed`",
 	"waybill runs logs":      "`logs`",
 	"waybill runs search":    "`search`",
 	"waybill runs report":    "`report_file`, `report_index`, `report`",

@@ -256,6 +256,9 @@ func (p *planter) plants(c plantedSecret) {
 		}
 		say([]string{"fork", "@last", "--title", "CANARY"}, "/title")
 		for range 2 {
+			say([]string{"runs", "pause", "@last", "--reason", "CANARY"}, "/reason")
+		}
+		for range 2 {
 			say([]string{"runs", "cancel", "@last", "--reason", "CANARY"}, "/reason")
 		}
 		for range 2 {

@@ -75,7 +75,7 @@ func TestDocumentShapes(t *testing.T) {
 		"start wr.change_checklist --set x=2 --key k: step",
 		"runs graph: graph", "checkpoint --run @last --notes n: step", "runs graph: graph",
 		"workflows attach flows: sources", "workflows sources: sources", "workflows list: workflows",
-		"fork @last: step", "runs show: run", "replay: replay", "resume: candidates", "export @last --hand-over -o over.json: export", "runs take-back @last: taken_back", "runs cancel @last: cancelled",
+		"fork @last: step", "runs show: run", "replay: replay", "resume: candidates", "export @last --hand-over -o over.json: export", "runs take-back @last: taken_back", "runs pause @last --reason r: paused", "runs show: run", "continue --run @last: step", "inbox: inbox", "runs resume @last: resumed", "runs cancel @last: cancelled",
 		"runs cancel @last: cancelled",
 		"workflows new team.new: workflow_file", "start loop.json: step", "continue --run @last --notes n: blocked",
 		"continue --run @last --notes n --artifact stop.json: step", "runs show: run",

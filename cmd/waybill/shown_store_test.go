@@ -164,7 +164,10 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		Cause: event.Cause{Kind: event.IntentionalFork, EventID: blocked.ID}})
 	add(event.Scope{}, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{81}), N: 7, To: "a laptop"})
 	add(event.Scope{}, event.SessionReclaimed{N: 7})
+	add(atRun, event.RunPaused{Drain: true, N: 8, Reason: "a pause"})
+	add(atRun, event.RunResumed{N: 8, Reason: "the end of it"})
 	add(atRun, event.RunCancelRequested{Reason: "a request", Outcome: event.OutcomeFailed})
-	add(atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the end"})
+	add(atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the end",
+		Limit: &event.LimitReached{Kind: event.StepsLimit, Limit: 41, Observed: 42}})
 	return plan
 }

@@ -170,6 +170,16 @@ var shownBy = map[string]string{
 	"session_handed_over.to":          storedLine,
 	"session_taken_back.n":            storedLine,
 
+	// 'runs show' shows the pause of a run that is paused, and the reason of the end at a limit.
+	"run_paused.drain":   storedLine,
+	"run_paused.n":       storedLine,
+	"run_paused.reason":  storedLine,
+	"run_resumed.n":      storedLine,
+	"run_resumed.reason": storedLine,
+
+	"run_closed.limit.kind":        storedLine,
+	"run_closed.limit.limit":       storedLine,
+	"run_closed.limit.observed":    storedLine,
 	"run_cancel_requested.outcome": storedLine,
 	"run_cancel_requested.reason":  show,
 	"run_closed.outcome":           show,

@@ -52,7 +52,7 @@ func (e *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 // kind "blocked" if requirements are unmet (docs/design.md#blocked-attempts).
 //
 // The first reading takes no lock, so a repeated call never waits for a writer.
-// Errors: RUN_CLOSED, VALIDATION_ERROR for a request that can never be
+// Errors: RUN_CLOSED, RUN_PAUSED, VALIDATION_ERROR for a request that can never be
 // accepted, the result of a command among them (use Perform), RUN_WAITING for a
 // step that waits until a moment, SESSION_LOCKED,
 // SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE; STORE_ANSWER_UNREAD if the attempt is
@@ -96,7 +96,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 		return Answer{}, err // before checks are performed
 	}
 	if !attempt.Performed {
-		if err := req.RefuseObserved(at.Run); err != nil {
+		if err := cmp.Or(req.RefuseObserved(at.Run), p.TakesAttempt(false)); err != nil {
 			return Answer{}, err
 		}
 		if a, checked, err := e.handIn(ctx, at, h, p, attempt); checked || err != nil {
@@ -141,7 +141,7 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a
 			done = &have
 			return manifest.Plan{}, nil
 		}
-		if err := CheckAttempt(p, a.ID); err != nil {
+		if err := cmp.Or(CheckAttempt(p, a.ID), p.TakesAttempt(a.Performed)); err != nil {
 			return manifest.Plan{}, err
 		}
 		workflow, facts, err := e.inputs(ctx, p)
@@ -173,12 +173,13 @@ func (n *Answers) cacheNextState(d advance.Decided) {
 	}
 }
 
-// CheckAttempt refuses an attempt at a closed run with RUN_CLOSED. It refuses
+// CheckAttempt refuses an attempt at a closed run with RUN_CLOSED, and one behind
+// the attempt that a pause permits with RUN_PAUSED. It refuses
 // with INVARIANT an attempt id that no answer over this log can have returned:
 // its outcome should be recorded and is not, so the log has lost events or the
 // token belongs to another one (docs/design.md#tokens).
 func CheckAttempt(p session.Resolved, attempt id.Attempt) error {
-	if err := checkTakesFacts(p); err != nil {
+	if err := cmp.Or(p.TakesFacts(), p.TakesAttempt(true)); err != nil {
 		return err
 	}
 	if attempt != p.Node.NextAttempt() {
@@ -239,6 +240,7 @@ func (n *Answers) readInputs(ctx context.Context, p session.Resolved) (w compile
 	}
 	f = advance.Facts{Observed: p.Fold.Observed, Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
 		SnapshotRef: p.Node.SnapshotRef, PendingMs: p.Node.CreatedAtMs,
+		Executions: p.Run.Executions(), StepsMax: p.Run.Started.Options.StepsMax(),
 		Preferences: p.Node.Preferences, Context: p.Node.Context, Given: p.Node.Given, HasChild: p.Node.AckedChildren > 0,
 		Capabilities: p.Node.Capabilities, Choices: lists, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}
 	for _, gap := range p.Node.OpenGaps {

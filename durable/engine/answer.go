@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -27,6 +28,8 @@ type Answer struct {
 	// than NodeID.
 	Status     runs.Status `json:"status"`
 	IsComplete bool        `json:"isComplete"`
+	// Paused is the pause of the run, nil without one.
+	Paused *session.PausedRun `json:"paused,omitzero"`
 	// Pending is null at the end of the run.
 	Pending    *Pending   `json:"pending"`
 	NextIntent NextIntent `json:"nextIntent"`

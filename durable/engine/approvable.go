@@ -64,7 +64,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err != nil {
 		return Approvable{}, err
 	}
-	if err := checkTakesFacts(p); err != nil {
+	if err := p.TakesFacts(); err != nil {
 		return Approvable{}, err
 	}
 	w, facts, err := e.shownInputs(ctx, p) // content that cannot be shown cannot be approved
@@ -137,7 +137,7 @@ func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, wor
 	if err != nil {
 		return err
 	}
-	if err := checkTakesFacts(p); err != nil {
+	if err := p.TakesFacts(); err != nil {
 		return err
 	}
 	w, facts, err := e.inputs(ctx, p)

@@ -61,7 +61,7 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 	}
 	recordedComment := text // replaced if an earlier decision is recorded
 	appended, err := e.CommitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
-		if err := checkTakesFacts(p); err != nil {
+		if err := p.TakesFacts(); err != nil {
 			return manifest.Plan{}, err
 		}
 		w, facts, err := e.inputs(ctx, p)

@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine/session"
@@ -54,7 +54,7 @@ func (e *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 // CheckpointAt records a checkpoint at a position, for callers that need no
 // token. attempt is the CheckpointID of an answer. A repeated call with the
 // same one is answered from the log prefix that ends with the checkpoint
-// (docs/design.md#answers). Errors: RUN_CLOSED, VALIDATION_ERROR, also for the
+// (docs/design.md#answers). Errors: RUN_CLOSED, RUN_PAUSED, VALIDATION_ERROR, also for the
 // result of a command, and INVARIANT for a checkpoint id that is not the next
 // one.
 func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attempt id.Attempt,
@@ -103,7 +103,7 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 // PlanCheckpoint decides a checkpoint over the fold as it is under the lock.
 // Replay uses it with recorded inputs.
 func (e *Engine) PlanCheckpoint(ctx context.Context, p session.Resolved, a advance.Attempt) (manifest.Plan, error) {
-	if err := checkTakesFacts(p); err != nil {
+	if err := cmp.Or(p.TakesFacts(), p.TakesAttempt(false)); err != nil {
 		return manifest.Plan{}, err
 	}
 	if a.ID != NextCheckpoint(p.Node) {
@@ -130,27 +130,6 @@ func hasCheckpoint(p session.Resolved, point id.Node) bool {
 // is derived from the node and its number of checkpoints (docs/design.md#ids).
 func NextCheckpoint(n *runs.Node) id.Attempt {
 	return id.NextAttempt(n.ID, id.OpCheckpoint, len(n.Checkpoints))
-}
-
-// checkTakesFacts refuses with RUN_CLOSED to add events to a run that is closed
-// or whose cancellation was requested (docs/design.md#ends-and-branches). The
-// refusal quotes the recorded reason, which is what a person wrote: an agent learns
-// from it by whom its step was denied, and why.
-func checkTakesFacts(p session.Resolved) error {
-	reason := ""
-	switch closed, requested := p.Run.Closed, p.Run.CancelRequested; {
-	case closed != nil:
-		reason = closed.Reason
-	case requested != nil:
-		reason = requested.Reason
-	default:
-		return nil
-	}
-	f := fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.Run.ID)
-	if reason != "" && reason != advance.NoReason {
-		f.Message += fmt.Sprintf("; the recorded reason is %q", reason)
-	}
-	return f
 }
 
 // CommitAt is commit with the plan for a position, resolved under the lock.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -63,6 +64,20 @@ func endCases(t *testing.T) []endCase {
 		}},
 	}
 	out = append(out, failCase(t))
+	paused := base.Reopen()
+	if g, err = on(paused, 1); err == nil {
+		_, err = g.Pauses.Pause(context.Background(), caller(2), at, pausing.Request{Reason: "r"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = append(out, endCase{name: "pause", base: base.Reopen(), call: func(g *enginetest.Engine) error {
+		_, err := g.Pauses.Pause(context.Background(), caller(2), at, pausing.Request{Reason: "r"})
+		return err
+	}}, endCase{name: "resume", base: paused.Reopen(), call: func(g *enginetest.Engine) error {
+		_, err := g.Pauses.Resume(context.Background(), caller(3), at, pausing.Request{})
+		return err
+	}})
 	for i := range out {
 		learn := out[i].base.Reopen()
 		out[i].before, _ = stored(t, learn)

@@ -75,7 +75,7 @@ func (n *Answers) PendingApprovalAt(ctx context.Context, p session.Resolved) (*P
 		return nil, err
 	}
 	a, err := n.approvalAt(ctx, w, p, s)
-	if err != nil || checkTakesFacts(p) != nil {
+	if err != nil || p.TakesFacts() != nil {
 		return nil, err
 	}
 	return PendingApprovalOf(a.states), nil

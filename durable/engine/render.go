@@ -43,7 +43,7 @@ type Answers struct {
 func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resolved) (Answer, error) {
 	a, err := n.ShownAt(ctx, p)
 	if err == nil {
-		a.sign(keys.Current, checkTakesFacts(p) == nil)
+		a.sign(keys.Current, p.TakesFacts() == nil)
 	}
 	return a, err
 }
@@ -68,6 +68,7 @@ func (n *Answers) ShownAt(ctx context.Context, p session.Resolved) (Answer, erro
 	}
 	a := Answer{
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
+		Paused:      session.PausedOf(p.Run),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash(), n.Origins.SourceOf(ctx, sessionID, p.Run.Started)},
 		Preferences: p.Node.Preferences, Warnings: []warning.Warning{}, PreferenceSources: p.Node.Sources, stepsDone: done,
 		left: p.Node.AckedChildren > 0, vars: p.Node.Context, compiled: w.CompiledWarnings,
@@ -178,7 +179,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	}
 	// A closed run takes no attempts, even for a step that needs confirmation.
 	switch {
-	case checkTakesFacts(p) != nil, waits != nil && waits.Unset == "":
+	case p.TakesFacts() != nil, p.Run.Paused(), waits != nil && waits.Unset == "":
 		a.NextIntent = RehydrateOnly
 	case a.Pending.AwaitsGuided(), a.approval.required && !a.approval.given:
 		a.NextIntent = AwaitConfirmation
@@ -326,11 +327,16 @@ func (a *Answer) warnTruncation(p session.Resolved) {
 func parentOf(p session.Resolved) *runs.Node { return p.Run.Before(p.Node) }
 
 // sign adds the tokens and the next call. An answer about a run that takes no
-// attempts has only a state token.
+// attempts has only a state token, and that of a paused one how it is resumed.
 func (a *Answer) sign(key token.Key, open bool) {
 	a.StateToken = token.MintState(key, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
 		NodeID: a.NodeID, WorkflowHash: a.Workflow.WorkflowHash})
 	if a.Pending == nil || !open {
+		return
+	}
+	if a.Status == runs.Paused {
+		a.Next = &Next{Command: []string{"waybill", "runs", "resume", a.Session.RunID.String()}, Tool: "continue_workflow",
+			Params: map[string]any{"stateToken": a.StateToken}}
 		return
 	}
 	// Ack and checkpoint token name the same node with different ids.

@@ -49,7 +49,7 @@ func (x Turns) End(ctx context.Context, at Position, activity int64, t advance.T
 
 // endTurn is advance.EndTurn at a position, without a plan if the run has changed.
 func endTurn(p session.Resolved, activity int64, t advance.Turn) (manifest.Plan, int64) {
-	if p.Run.LastIndex != activity || p.Run.Tip != p.Node.ID || checkTakesFacts(p) != nil {
+	if p.Run.LastIndex != activity || p.Run.Tip != p.Node.ID || p.TakesFacts() != nil || p.Run.Paused() {
 		return manifest.Plan{}, 0
 	}
 	return advance.EndTurn(TurnFactsOf(p, t), t)

@@ -29,6 +29,7 @@ const (
 	RunClosed         Code = "RUN_CLOSED"
 	RunWaiting        Code = "RUN_WAITING"
 	ForkPointInvalid  Code = "FORK_POINT_INVALID"
+	RunPaused         Code = "RUN_PAUSED"
 	DecisionRefused   Code = "DECISION_REFUSED"
 	StartKeyTaken     Code = "START_KEY_TAKEN"
 	RunBlocked        Code = "RUN_BLOCKED"
@@ -200,6 +201,8 @@ var Table = []Row{
 	{ForkPointInvalid, ExitUsage, never,
 		"The place to fork from does not exist, or no run can begin there.",
 		Suggest("See the events of the run with %s.", Command{"runs", "events", "ID"})},
+	{RunPaused, ExitWaiting, never, "The run is paused; it takes no steps until it is resumed.",
+		Suggest("It is resumed with %s.", Command{"runs", "resume", "RUN"})},
 	{DecisionRefused, ExitFailed, never,
 		"The decision about a step does not count: the step or its outputs have changed, or this person may not decide.",
 		Suggest("See what is waited for with %s.", Command{"runs", "show", "ID"})},

@@ -42,7 +42,7 @@ var answers = map[fault.Code]answer{
 
 	fault.SessionLocked: busy, fault.RunBusy: busy, fault.SessionUnhealthy: broken, fault.SessionNotFound: missing,
 	fault.RunNotFound: noRun, fault.RunAmbiguous: noRun, fault.RunClosed: conflict, fault.RunWaiting: conflict,
-	fault.ForkPointInvalid: unprocessable, fault.SessionHandedOver: conflict,
+	fault.RunPaused: conflict, fault.ForkPointInvalid: unprocessable, fault.SessionHandedOver: conflict,
 	fault.DecisionRefused: conflict, fault.RunBlocked: unprocessable, fault.StepFailed: unprocessable,
 	fault.StartKeyTaken: otherRequest, fault.IdempotencyMismatch: otherRequest, fault.IdempotencyInFlight: inFlight,
 

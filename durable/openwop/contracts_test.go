@@ -57,6 +57,8 @@ var payloads = map[openwop.EventType]struct{ fit, wrong []string }{
 			`{"kind":"clarification","key":"k","data":{"questions":[]}}`,
 			`{"kind":"approval","key":"k","data":{"artifactId":"a","artifactType":"t","title":"x","actions":["accept","accept"]}}`}},
 	openwop.InterruptResolved: {[]string{`{"nodeId":"a","interruptId":"i","kind":"custom"}`}, []string{`{"nodeId":"a"}`, `{"nodeId":"a","interruptId":"i","kind":"x"}`}},
+	openwop.RunPaused:         {[]string{`{"reason":"r","drainPolicy":"immediate"}`, `{}`}, []string{`{"reason":1}`}},
+	openwop.RunResumed:        {[]string{`{}`, `{"reason":"r"}`}, []string{`[]`}},
 	openwop.VariableChanged:   {[]string{`{"name":"k","next":null}`}, []string{`{}`, `{"name":""}`}},
 	openwop.ArtifactCreated:   {[]string{`{"artifactId":"a","artifactType":"t","nodeId":"n"}`}, []string{`{"artifactId":"a"}`, `{"artifactId":"","artifactType":"t"}`}},
 	openwop.LoopbackLimit:     {[]string{`{"nodeId":"l","iterations":3,"limit":3}`}, []string{`{"nodeId":"l"}`, `{"nodeId":"l","iterations":0}`}},

@@ -2,6 +2,7 @@ package openwop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -36,14 +37,62 @@ var createRunShape = shape.Object{What: "a request to create a run", Fields: fie
 	shape.May("tenantId", shape.Text{Min: 1, Max: nameRunesMax}),
 	shape.May("scopeId", shape.Text{Min: 1, Max: nameRunesMax}),
 	shape.May("callbackUrl", shape.Text{Min: 1, Max: urlRunesMax}),
-	shape.May("configurable", extensible("what can be configured",
-		shape.May("recursionLimit", atLeastOne), shape.May("model", someText),
-		shape.May("temperature", shape.Amount{Max: 2}), shape.May("maxTokens", atLeastOne),
-		shape.May("promptOverrides", shape.Dictionary{Value: anyText}),
-		shape.May("mockProvider", shape.ObjectOf("a mock provider", shape.Need("id", shape.Text{Min: 1, Max: 128}),
-			shape.May("config", anyObject))))),
+	shape.May("configurable", extensible("what can be configured", reserved...)),
 	shape.May("tags", shape.List{Of: shape.Text{Min: 1, Max: TagRunesMax}, Max: limits.TagsMax}),
 	shape.May("metadata", anyObject)}}
+
+// reserved are the keys of configurable that the protocol defines. Of these a host of this program uses recursionLimit.
+var reserved = fields{
+	shape.May("recursionLimit", atLeastOne), shape.May("model", someText),
+	shape.May("temperature", shape.Amount{Max: 2}), shape.May("maxTokens", atLeastOne),
+	shape.May("promptOverrides", shape.Dictionary{Value: anyText}),
+	shape.May("mockProvider", shape.ObjectOf("a mock provider", shape.Need("id", shape.Text{Min: 1, Max: 128}),
+		shape.May("config", anyObject)))}
+
+// Choice is a key that a workflow declares, with the texts to choose from, empty if any value is accepted.
+type Choice struct {
+	Key     string
+	Choices []string
+}
+
+// configurable is the closed form of configurable for a workflow that declares keys. A key of the protocol keeps its form.
+func configurable(declared []Choice) shape.Object {
+	all := slices.Clone(reserved)
+	for _, c := range declared {
+		if IsReserved(c.Key) {
+			continue
+		}
+		var form shape.Shape = shape.Anything{}
+		if len(c.Choices) > 0 {
+			form = shape.OneOf(c.Choices...)
+		}
+		all = append(all, shape.May(c.Key, form))
+	}
+	return shape.Object{What: "what can be configured", Fields: all}
+}
+
+// IsReserved reports a key of configurable that the protocol defines.
+func IsReserved(key string) bool { return shape.Object{Fields: reserved}.Knows(key) }
+
+// ConfigurableSchema is the JSON Schema of configurable for a workflow that declares keys.
+func ConfigurableSchema(declared []Choice) canon.Value {
+	return configurable(declared).Schema(func(string, string) string { return "" })
+}
+
+// CheckConfigurable returns VALIDATION_ERROR, as DecodeCreateRun does, for a configurable that a workflow does not accept.
+func CheckConfigurable(declared []Choice, v canon.Value) error {
+	if v.IsNull() {
+		return nil
+	}
+	problems := check(configurable(declared), v)
+	if len(problems) == 0 {
+		return nil
+	}
+	for i := range problems {
+		problems[i].Pointer = "/configurable" + problems[i].Pointer
+	}
+	return invalid(problems)
+}
 
 // CreateRunSchema returns the JSON Schema of a request to create a run.
 func CreateRunSchema() canon.Value {
@@ -87,6 +136,10 @@ func tooLarge(v canon.Value) (all []problem.Problem) {
 	}
 	if total > limits.RunOptionsBytesMax {
 		report("/metadata", "configurable and metadata have more than 64 KiB together, as canonical JSON")
+	}
+	metadata, _ := v.Get("metadata")
+	if _, forced := metadata.Get(ForcedVersion); forced {
+		report("/metadata/"+ForcedVersion, "the member belongs to the host")
 	}
 	if inputs, ok := v.Get("inputs"); ok {
 		if err := event.CheckContext(inputs); err != nil {

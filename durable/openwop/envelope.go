@@ -5,15 +5,18 @@ type ErrorCode string
 
 // The codes.
 const (
-	ErrValidation            ErrorCode = "validation_error"
-	ErrUnauthenticated       ErrorCode = "unauthenticated"
-	ErrForbidden             ErrorCode = "forbidden"
-	ErrRunNotFound           ErrorCode = "run_not_found"
-	ErrNotFound              ErrorCode = "not_found"
-	ErrMethodNotAllowed      ErrorCode = "method_not_allowed"
-	ErrConflict              ErrorCode = "conflict"
-	ErrIdempotencyMismatch   ErrorCode = "idempotency_key_mismatch"
-	ErrIdempotencyInFlight   ErrorCode = "idempotency_in_flight"
+	ErrValidation          ErrorCode = "validation_error"
+	ErrUnauthenticated     ErrorCode = "unauthenticated"
+	ErrForbidden           ErrorCode = "forbidden"
+	ErrRunNotFound         ErrorCode = "run_not_found"
+	ErrNotFound            ErrorCode = "not_found"
+	ErrMethodNotAllowed    ErrorCode = "method_not_allowed"
+	ErrConflict            ErrorCode = "conflict"
+	ErrIdempotencyMismatch ErrorCode = "idempotency_key_mismatch"
+	ErrIdempotencyInFlight ErrorCode = "idempotency_in_flight"
+	// Of requests that force a version of the engine.
+	ErrForceForbidden        ErrorCode = "force_engine_version_forbidden"
+	ErrForceUnsupported      ErrorCode = "unsupported_force_engine_version"
 	ErrTooLarge              ErrorCode = "payload_too_large"
 	ErrUnprocessable         ErrorCode = "unprocessable"
 	ErrUnsupportedStreamMode ErrorCode = "unsupported_stream_mode"

@@ -19,6 +19,15 @@ const (
 	Cancelled       Status = "cancelled"
 )
 
+// DrainPolicy is when a pause is in force, a closed set.
+type DrainPolicy string
+
+// The policies.
+const (
+	Immediate        DrainPolicy = "immediate"          // at once
+	DrainCurrentNode DrainPolicy = "drain-current-node" // behind the node that is executed
+)
+
 // Terminal reports a state that the run does not leave.
 func (s Status) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
 

@@ -21,6 +21,8 @@ func Next(r views.RunDetails, name string) []string {
 		return nil
 	case r.HandedOver != nil:
 		return []string{"runs", "take-back", name}
+	case r.Status == runs.Paused:
+		return []string{"runs", "resume", name}
 	case slices.ContainsFunc(r.Steps, isPending):
 		return Continue(WaitsForApproval(r), name)
 	}

@@ -57,6 +57,9 @@ func Summary(r views.RunDetails) Section {
 		", risk policy "+plain(r.Preferences.RiskPolicy)))
 	origin(&f, r)
 	f.text("Closed", "", r.CloseReason)
+	if r.Paused != nil {
+		f.add("Paused", "paused", when(r.Paused.SinceMs), markup.Text(": "+sentence(r.Paused.Reason)))
+	}
 	if r.CancelReason != r.CloseReason {
 		f.text("Cancellation requested", "", r.CancelReason)
 	}

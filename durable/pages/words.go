@@ -31,7 +31,7 @@ func toneOf(s runs.Status) tone {
 		return good
 	case runs.Failed, runs.Cancelled:
 		return bad
-	case runs.Blocked, runs.CompleteWithGaps, runs.Cancelling:
+	case runs.Blocked, runs.Paused, runs.CompleteWithGaps, runs.Cancelling:
 		return warn
 	}
 	return info

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -22,20 +24,21 @@ const watchMs = 200
 // requested.
 var errCancelled = errors.New("the end of the run was requested")
 
-// logWatch polls a session's log for the end of a run while the performer or a
+// logWatch polls a session's log for the end of a run and for its pause while the performer or a
 // person is busy. It keeps only what it looks for, so that its memory does not
 // depend on the length of the run.
 type logWatch struct {
-	log  manifest.Log
-	run  id.Run
-	head manifest.Head
+	log manifest.Log
+	run id.Run
 
+	mu        sync.Mutex // two goroutines poll
+	head      manifest.Head
 	requested *event.RunCancelRequested
 	closed    *event.RunClosed
+	pause     *runs.Pause
 }
 
-// Visit implements ports.Visitor. It keeps the request for the run's end, and
-// the end.
+// Visit implements ports.Visitor. It keeps the request for the run's end, the end, and the pause.
 func (w *logWatch) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Scope.RunID != w.run {
@@ -47,6 +50,7 @@ func (w *logWatch) Visit(seg manifest.Segment, head manifest.Head) error {
 		case event.RunClosed:
 			w.closed = &p
 		}
+		w.pause = w.pause.After(e)
 	}
 	w.head = head
 	return nil
@@ -54,10 +58,12 @@ func (w *logWatch) Visit(seg manifest.Segment, head manifest.Head) error {
 
 // poll reads what is new in the log. A replaced log is read from its beginning.
 func (w *logWatch) poll(ctx context.Context, logs ports.Logs) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	_, err := ports.Continue(ctx, logs, ports.ReadRequest{Log: w.log, From: w.head},
 		func(from manifest.Head) ports.Visitor {
 			if from.IsZero() {
-				w.head, w.requested, w.closed = from, nil, nil
+				w.head, w.requested, w.closed, w.pause = from, nil, nil, nil
 			}
 			return w
 		})
@@ -65,7 +71,38 @@ func (w *logWatch) poll(ctx context.Context, logs ports.Logs) error {
 }
 
 // ending reports that the run's end was requested or recorded.
-func (w *logWatch) ending() bool { return w.requested != nil || w.closed != nil }
+func (w *logWatch) ending() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.requested != nil || w.closed != nil
+}
+
+// paused returns the pause that was in force at the last poll, nil without one.
+func (w *logWatch) paused() *runs.Pause {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.pause.InForce() {
+		return nil
+	}
+	return w.pause
+}
+
+// checkPaused refuses to begin a step of a run that is paused, with RUN_PAUSED. The log is polled first: another process
+// pauses a run. One that begins in the same moment is in progress, and its attempt is recorded (docs/design.md#pauses).
+func (e *execution) checkPaused(ctx context.Context) error {
+	_ = e.watch.poll(ctx, e.Logs)
+	if p := e.watch.paused(); p != nil {
+		return e.pausedFault(session.PausedRun{Reason: p.Reason, SinceMs: p.AtMs})
+	}
+	return nil
+}
+
+// pausedFault is RUN_PAUSED at the pending step.
+func (e *execution) pausedFault(p session.PausedRun) error {
+	f := session.Paused(e.report.Run, p)
+	f.Suggestion = fault.Suggest("Resume it with %s.", e.OfStore(fault.Command{"runs", "resume", e.report.Run.String()}))
+	return e.withIDs(f)
+}
 
 // watchForEnd returns a context that is cancelled when the run's end is
 // requested. stop ends the polling and waits for it. Errors of polling are

@@ -19,9 +19,11 @@ import (
 )
 
 // checkOpen refuses a run that takes no more steps. A requested cancellation
-// counts: the engine would refuse the attempt after the work is done.
+// counts, and a pause: the engine would refuse the attempt after the work is done.
 func (e *execution) checkOpen() error {
 	switch e.answer.Status {
+	case runs.Paused:
+		return e.pausedFault(*e.answer.Paused)
 	case runs.Cancelled, runs.Failed, runs.Cancelling:
 		return fault.New(fault.RunClosed, "run %s is %s: it takes no further steps", e.report.Run, e.answer.Status).
 			With("runId", e.report.Run.String()).With("status", string(e.answer.Status))

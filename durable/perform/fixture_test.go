@@ -60,6 +60,7 @@ type fixture struct {
 	onApprove     func()                                    // between showing the outputs and the approval
 	onHold        func()                                    // before the performer's lock is released
 	onFail        func() error                              // before a run is ended as failed
+	onEnded       func()                                    // after a step was accepted
 }
 
 // newFixture starts a run, with a context if one is given.
@@ -384,7 +385,12 @@ func (w *fixture) Suspected(all []perform.Suspected) {
 	}
 }
 
-func (w *fixture) StepEnded(perform.StepEnd) { w.note("ok") }
+func (w *fixture) StepEnded(perform.StepEnd) {
+	w.note("ok")
+	if w.onEnded != nil {
+		w.onEnded()
+	}
+}
 
 func codeOf(err error) fault.Code {
 	var f *fault.Fault

@@ -166,12 +166,12 @@ type Suspected struct {
 //
 // Errors: RUN_WAITING if a person is required and not present, RUN_BLOCKED if
 // an attempt was refused, STEP_FAILED if a command failed, WORKFLOW_UNTRUSTED,
-// RUN_CLOSED, RUN_BUSY if another process performs the session, INTERRUPTED if
+// RUN_CLOSED, RUN_PAUSED, RUN_BUSY if another process performs the session, INTERRUPTED if
 // the context ended, and those of the store. After says what follows them.
 func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run, o Options) (Report, error) {
 	w := &execution{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
 	w.Person = person{p.Person, w.goBack}
-	w.watch = logWatch{log: w.view.log, run: run}
+	w.watch.log, w.watch.run = w.view.log, run
 	w.report.Session, w.report.Run = session, run
 	err := w.perform(ctx)
 	w.report.ElapsedMs = p.NowMs() - w.began
@@ -248,7 +248,7 @@ func (e *execution) performSteps(ctx context.Context) error {
 	if err := e.Engine.Ledger().RefuseHandedOver(ctx, e.report.Session, e.view.fold); err != nil {
 		return err // before a command runs
 	}
-	e.watch.head, e.watch.requested = e.view.fold.Head, e.view.run().CancelRequested
+	e.watch.head, e.watch.requested, e.watch.pause = e.view.fold.Head, e.view.run().CancelRequested, e.view.run().Pause
 	if err := e.checkOpen(); err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (e *execution) performSteps(ctx context.Context) error {
 	defer stop()
 	e.Display.RunOpened(e.runView())
 	for !e.answer.IsComplete {
-		err := cmp.Or(ctx.Err(), e.checkOpen())
+		err := cmp.Or(ctx.Err(), e.checkOpen(), e.checkPaused(ctx))
 		if err == nil {
 			err = e.step(ctx)
 		}

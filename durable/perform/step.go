@@ -58,6 +58,9 @@ func (e *execution) step(ctx context.Context) error {
 	}
 	e.Display.StepBegan(t.stepView())
 	for {
+		if err := t.checkOpen(); err != nil { // paused, since the attempt before
+			return err
+		}
 		blockers, err := t.attemptOnce(ctx)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/period"
@@ -72,6 +73,9 @@ func (s *waitRun) watchClock(ctx context.Context, due int64) error {
 	}
 	defer s.Display.WaitEnded()
 	for now := s.NowMs(); now < due; now = s.NowMs() {
+		if p := s.watch.paused(); p != nil {
+			return s.pausedFault(session.PausedRun{Reason: p.Reason, SinceMs: p.AtMs})
+		}
 		s.Display.Waiting(WaitView{UntilMs: due, LeftMs: due - now})
 		if err := s.Pause(ctx, min(tickMs, due-now)); err != nil {
 			if errors.Is(context.Cause(ctx), errCancelled) {

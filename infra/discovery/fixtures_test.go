@@ -225,7 +225,7 @@ func TestFixturesOfDelays(t *testing.T) {
 		if _, next, err = d.perform(perform.Options{}); !next.Done || err != nil {
 			t.Errorf("%s: %+v, %v", row.name, next, err)
 		}
-		if steps, _ := d.ended(runs.CompleteStatus); fmt.Sprint(steps) != "[delay]" {
+		if steps, _ := d.ended(runs.CompleteStatus); steps[0] != "delay" {
 			t.Error(steps)
 		}
 	}

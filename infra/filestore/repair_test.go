@@ -249,7 +249,7 @@ func TestRepairUsesExpectedNext(t *testing.T) {
 			t.Errorf("expected next %d: %+v", claim, done)
 		}
 		fatal(t, checkNothingLost(before, f.Files()))
-		if b := f.Files()[log.Root+"/cache/head-7"]; (claim > 9) != (b == nil) {
+		if b := f.Files()[log.Root+"/cache/head-8"]; (claim > 9) != (b == nil) {
 			t.Errorf("expected next %d: the head cache holds %q", claim, b)
 		}
 	}

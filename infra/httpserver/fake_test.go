@@ -352,6 +352,42 @@ func (h *fakeHost) Cancel(ctx context.Context, by event.Actor, run, reason strin
 	return openwop.RunState{RunID: run, Status: r.status}, nil
 }
 
+func (h *fakeHost) Pause(ctx context.Context, by event.Actor, run string, in openwop.PauseRun) (openwop.RunPause, error) {
+	if err := h.begin(ctx, "Pause", by, run, string(in.DrainPolicy), in.Reason); err != nil {
+		return openwop.RunPause{}, err
+	}
+	r, err := h.find(run)
+	if err != nil {
+		return openwop.RunPause{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status != openwop.Running && r.status != openwop.Pending {
+		return openwop.RunPause{}, fault.New(fault.RunPaused, "it is %s", r.status).With("runStatus", string(r.status))
+	}
+	r.status = openwop.Paused
+	return openwop.RunPause{RunID: run, Status: r.status, PausedAt: "2023-11-14T22:13:20.000Z"}, nil
+}
+
+func (h *fakeHost) Resume(ctx context.Context, by event.Actor, run, reason string) (openwop.RunState, error) {
+	if err := h.begin(ctx, "Resume", by, run, reason); err != nil {
+		return openwop.RunState{}, err
+	}
+	r, err := h.find(run)
+	if err != nil {
+		return openwop.RunState{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status != openwop.Paused {
+		return openwop.RunState{}, fault.New(fault.RunWaiting, "it is %s", r.status).With("runStatus", string(r.status))
+	}
+	r.status = openwop.Running
+	return openwop.RunState{RunID: run, Status: r.status}, nil
+}
+
+func (h *fakeHost) ForcesVersions() bool { return false }
+
 func (h *fakeHost) FeedbackProvided(context.Context) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

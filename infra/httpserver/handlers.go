@@ -70,6 +70,9 @@ func createRun(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if in, err = c.forced(in); err != nil {
+		return reply{}, err
+	}
 	out, replayed, err := c.host.CreateRun(c.r.Context(), c.by(), key, in)
 	if err != nil {
 		return reply{}, err

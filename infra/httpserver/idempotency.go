@@ -3,6 +3,7 @@ package httpserver
 import (
 	"context"
 	"crypto/sha256"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,6 +57,9 @@ func (c *call) recorded(key string) error {
 		return err
 	}
 	if before != nil {
+		if c.route.accepts && before.Status == http.StatusOK {
+			before.Status = http.StatusAccepted
+		}
 		return c.send(before.Status, before.Body, map[string]string{replayHeader: "true"})
 	}
 	out, cause := c.route.handle(c)
@@ -63,10 +67,14 @@ func (c *call) recorded(key string) error {
 		status, e, _ := answerOf(cause)
 		out = reply{status: status, doc: e}
 	}
+	kept := out.status
+	if c.route.accepts && kept == http.StatusAccepted {
+		kept = http.StatusOK // the store keeps no 202, which waits for people everywhere else
+	}
 	doc, err := canon.ValueOf(out.doc)
 	if err == nil {
 		// Also for a client that is gone: it asks again with the key.
-		err = c.host.Record(context.WithoutCancel(c.r.Context()), c.by(), key, c.route.name(), digest, Recorded{out.status, doc})
+		err = c.host.Record(context.WithoutCancel(c.r.Context()), c.by(), key, c.route.name(), digest, Recorded{kept, doc})
 	}
 	if err != nil { // the call was performed: its answer is worth more than the record of it
 		c.note = fault.Wrap(err, fault.Internal, "the answer was not recorded for its idempotency key")

@@ -19,6 +19,8 @@ func TestTheSameKeyGetsTheSameAnswer(t *testing.T) {
 	for i, c := range []struct{ method, path, body string }{
 		{"POST", "/v1/runs", `{"workflowId":"wr.demo","inputs":{"n":1}}`},
 		{"POST", "/v1/runs/" + run.id + "/annotations", `{"signal":{"kind":"flag"}}`},
+		{"POST", "/v1/runs/" + run.id + ":pause", `{"reason":"r"}`},
+		{"POST", "/v1/runs/" + run.id + ":resume", `{"reason":"r"}`},
 		{"POST", "/v1/runs/" + run.id + "/cancel", `{"reason":"r"}`},
 		{"POST", "/v1/runs:bulk-cancel", `{"runIds":["` + run.id + `"]}`},
 		{"PATCH", proposalPath + "/" + draft, `{"title":"second"}`},

@@ -26,6 +26,7 @@ type route struct {
 	answers      []answer
 	refusals     []outcome
 	idempotent   bool // the server keeps the answer for an idempotency key
+	accepts      bool // an answer 202 is the whole answer: a repeated request with the key gets it too
 	keyed        bool // the use case has the idempotency key
 	waits        bool // it takes the place of a stream, not the turn of a request
 	handle       func(*call) (reply, error)
@@ -87,7 +88,7 @@ var (
 
 // table lists the routes in the order of docs/http.md.
 func table() []*route {
-	return slices.Concat(discoveryRoutes(), runRoutes(), forkRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(),
+	return slices.Concat(discoveryRoutes(), runRoutes(), forkRoutes(), eventRoutes(), cancelRoutes(), pauseRoutes(), feedbackRoutes(),
 		proposalRoutes(), bundleRoutes(), seamRoutes())
 }
 
@@ -115,13 +116,19 @@ func runRoutes() []*route {
 	return []*route{
 		{method: http.MethodPost, path: "/v1/runs", id: "createRun", scope: httpkeys.RunsCreate, keyed: true,
 			purpose: "Create a run and have it performed.",
-			notes: "`inputs` become the context of the run. `callbackUrl` is accepted and never called. With an " +
+			notes: "`inputs` become the context of the run. `callbackUrl` is accepted and never called. A run takes up at most " +
+				"`configurable.recursionLimit` steps. A workflow that declares inputs has a `configurableSchema`: `configurable` has " +
+				"to match it, and has values for inputs that `inputs` does not have. With an " +
 				"`Idempotency-Key` that a run was created with, that run is returned, however long ago it was.",
 			body:    form[openwop.CreateRun](true),
 			answers: []answer{success[openwop.RunCreated](http.StatusCreated, "the run")},
 			refusals: []outcome{
 				{http.StatusNotFound, openwop.ErrNotFound, "no workflow has the id"},
 				{http.StatusForbidden, openwop.ErrForbidden, "the workflow has commands and is not trusted"},
+				{http.StatusForbidden, openwop.ErrForceForbidden,
+					"`X-Force-Engine-Version` is sent, and the server is not one for tests"},
+				{http.StatusBadRequest, openwop.ErrForceUnsupported,
+					"`X-Force-Engine-Version` is not in the range that discovery has; `details.supported` is the range"},
 				{http.StatusUnprocessableEntity, openwop.ErrUnprocessable, "the workflow is not valid"}},
 			handle: createRun},
 		{method: http.MethodGet, path: runPath, id: "getRun", scope: httpkeys.RunsRead,

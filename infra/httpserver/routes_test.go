@@ -15,7 +15,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	ended := s.host.addRun().add(openwop.RunStarted, openwop.NodeStarted, openwop.RunCompleted)
-	open := s.host.addRun().add(openwop.RunStarted)
+	open, held := s.host.addRun().add(openwop.RunStarted), s.host.addRun().add(openwop.RunStarted)
 	draft, other, third := s.host.addProposal(), s.host.addProposal(), s.host.addProposal()
 	const proposals = proposalPath + "/"
 	cases := []struct {
@@ -34,6 +34,10 @@ func TestEveryRouteAnswers(t *testing.T) {
 		{"pollRunEvents", "GET", "/v1/runs/" + ended.id + "/events/poll", "", 200, `"isComplete":true`},
 		{"cancelRun", "POST", "/v1/runs/" + ended.id + "/cancel", "", 200, `"status":"completed"`},
 		{"bulkCancelRuns", "POST", "/v1/runs:bulk-cancel", `{"runIds":["` + open.id + `"],"reason":"r"}`, 200, `"ok":true`},
+		{"pauseRun", "POST", "/v1/runs/" + held.id + ":pause", `{"drainPolicy":"immediate","reason":"r"}`, 202, `"status":"paused"`},
+		{"pauseRun", "POST", "/v1/runs/" + held.id + ":pause", "", 409, `"runStatus":"paused"`},
+		{"resumeRun", "POST", "/v1/runs/" + held.id + ":resume", "", 202, `"status":"running"`},
+		{"resumeRun", "POST", "/v1/runs/" + held.id + ":resume", `{}`, 409, `"runStatus":"running"`},
 		{"createAnnotation", "POST", "/v1/runs/" + ended.id + "/annotations", `{"signal":{"kind":"flag"}}`, 201, `"principalRef":"key:all"`},
 		{"listAnnotations", "GET", "/v1/runs/" + ended.id + "/annotations", "", 200, `{"annotations":[{`},
 		{"listProposals", "GET", proposalPath + "?state=draft", "", 200, `{"proposals":[{`},
@@ -106,7 +110,10 @@ func TestUnknownThingsAreNotFound(t *testing.T) {
 		{"POST", "/v1/webhooks", `{"url":"http://example.com"}`, "not_found"},
 		{"DELETE", "/v1/webhooks/x", "", "not_found"},
 		{"GET", "/v1/runs/none/artifacts/x", "", "not_found"},
-		{"POST", "/v1/runs/none:pause", `{}`, "not_found"},
+		{"POST", "/v1/runs/none:pause", `{}`, "run_not_found"},
+		{"POST", "/v1/runs/none:resume", "", "run_not_found"},
+		{"POST", "/v1/runs/none:pause:resume", "", "not_found"},
+		{"POST", "/v1/runs/none:", "", "not_found"},
 		{"POST", "/v1/runs/none:bulk-cancel", `{}`, "not_found"},
 		{"GET", "/v1/runs/:x", "", "not_found"},
 		{"GET", "/", "", "not_found"},

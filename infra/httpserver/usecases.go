@@ -15,8 +15,10 @@ import (
 type Host interface {
 	bundles
 	seams
-
 	Forks
+	Pausing
+	Seams
+
 	// Keys returns the keys that count now (docs/design.md#openwop-keys). It is called for each request.
 	Keys(ctx context.Context) ([]httpkeys.Key, error)
 

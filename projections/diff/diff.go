@@ -39,6 +39,7 @@ const (
 	Blocked          Outcome = "blocked"
 	Complete         Outcome = "complete"
 	CompleteWithGaps Outcome = "complete_with_gaps"
+	Paused           Outcome = "paused"
 	Cancelling       Outcome = "cancelling"
 	Cancelled        Outcome = "cancelled"
 	Failed           Outcome = "failed"

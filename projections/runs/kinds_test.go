@@ -22,7 +22,7 @@ var changes = map[string]string{
 	"run_started":             "order runs",
 	"node_created":            "nodes order tip",
 	"edge_created":            "ackedChildren",
-	"advance_recorded":        "attempts",
+	"advance_recorded":        "accepted attempts",
 	"context_set":             "context",
 	"preferences_changed":     "preferences",
 	"node_output_appended":    "outputs",
@@ -36,6 +36,8 @@ var changes = map[string]string{
 	"run_closed":              "closed",
 	"session_handed_over":     "handOvers handedOver",
 	"session_taken_back":      "",
+	"run_paused":              "pause pauses",
+	"run_resumed":             "",
 }
 
 // One event of each kind, in a valid scope, must change exactly the listed members of the fold.
@@ -85,6 +87,8 @@ func TestEachKindChangesOnlyItsMembers(t *testing.T) {
 			"run_event_recorded":   {at, event.RunEventRecorded{Number: 1, Type: "provider.usage", Payload: canon.OfMembers()}},
 			"session_handed_over":  {event.Scope{}, event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1}},
 			"session_taken_back":   {event.Scope{}, event.SessionReclaimed{N: 1}},
+			"run_paused":           {run, event.RunPaused{N: 1, Reason: "r"}},
+			"run_resumed":          {run, event.RunResumed{N: 1}},
 			"run_cancel_requested": {run, event.RunCancelRequested{Reason: "r"}},
 			"run_closed":           {run, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}},
 		}
@@ -131,7 +135,7 @@ func members(t *testing.T, s *runs.Session) map[string]string {
 	run := s.Runs[s.Order[0]]
 	out["runs"] = strings.Join(runsOf(s), " ")
 	out["nodes"] = strings.Join(nodesOf(run), " ")
-	add(run, "order", "tip", "cancelRequested", "closed")
+	add(run, "order", "tip", "cancelRequested", "closed", "pause", "pauses", "accepted")
 	add(run.Node(run.Root), "ackedChildren", "attempts", "context", "preferences", "outputs", "openGaps",
 		"capabilities", "checkpoints", "guarded")
 	return out

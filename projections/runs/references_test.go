@@ -258,7 +258,7 @@ func TestConsumersKnowEveryKind(t *testing.T) {
 		event.GapRecorded{Resolution: event.Resolution{Kind: event.Unresolved}},
 		event.DecisionTraceAppended{}, event.CapabilityObserved{}, event.DivergenceRecorded{},
 		event.ObservationRecorded{}, event.GuardNoted{}, event.RunEventRecorded{},
-		event.RunCancelRequested{}, event.RunClosed{}, event.SessionHandedOver{}, event.SessionReclaimed{}}
+		event.RunCancelRequested{}, event.RunClosed{}, event.RunPaused{}, event.RunResumed{}, event.SessionHandedOver{}, event.SessionReclaimed{}}
 	if len(payloads) != len(event.Domain.Kinds()) {
 		t.Fatalf("%d payloads for %d kinds: add the new one", len(payloads), len(event.Domain.Kinds()))
 	}

@@ -13,7 +13,7 @@ type Run struct {
 	ID          id.Run           `json:"runId"`
 	Started     event.RunStarted `json:"started"`
 	StartedAtMs int64            `json:"startedAtMs"`
-	// LastIndex and LastAtMs are those of the run's last activity: its last event that is not ignorable.
+	// LastIndex and LastAtMs are those of the run's last activity: its last event that is not ignorable and no pause.
 	LastIndex int64   `json:"lastIndex"`
 	LastAtMs  int64   `json:"lastAtMs"`
 	Root      id.Node `json:"root,omitzero"`
@@ -23,6 +23,11 @@ type Run struct {
 	Order           []id.Node                 `json:"order"` // in the order of their creation
 	CancelRequested *event.RunCancelRequested `json:"cancelRequested,omitzero"`
 	Closed          *event.RunClosed          `json:"closed,omitzero"`
+	// Pause is the one that was not resumed, nil without one; Pauses is how many there were.
+	Pause  *Pause `json:"pause,omitzero"`
+	Pauses int64  `json:"pauses,omitzero"`
+	// Accepted is the number of accepted attempts, on every branch.
+	Accepted int64 `json:"accepted,omitzero"`
 	// Evicted reports that Nodes and Order are a window (see window.go) and nodes were left out.
 	Evicted bool `json:"evicted,omitzero"`
 
@@ -39,12 +44,13 @@ func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
 // apply folds an event of this run. The kinds that call updateTip are those that count as activity
 // at a node; the others leave the preferred tip as it is (docs/design.md#preferred-tip).
 func (r *Run) apply(e event.Event, g event.ForeignView) {
-	if !e.Ignorable { // no activity: a version that does not know the kind has the same order of runs
+	if !e.Ignorable && !isPause(e.Data) { // no activity: a version that does not know the kind has the same order of runs
 		r.LastIndex = e.Index
 		if e.TimestampMs != 0 {
 			r.LastAtMs = e.TimestampMs
 		}
 	}
+	r.Pause = r.Pause.After(e)
 	// n is nil for events of the run as a whole, and for nodes that the log never created.
 	n := r.Nodes[e.Scope.NodeID]
 	if p, ok := e.Data.(event.GuardNoted); ok {
@@ -73,6 +79,11 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 	// An attempt alone is no activity: its edge, gap or output moves the tip.
 	case event.AdvanceRecorded:
 		n.addAttempt(e, p)
+		if p.Outcome.Kind == event.Advanced {
+			r.Accepted++
+		}
+	case event.RunPaused:
+		r.Pauses++
 	case event.PreferencesChanged:
 		r.setPreferences(n, p)
 		r.updateTip(n)

@@ -12,7 +12,7 @@ import (
 // SavedFormat is the number of the form of saved folds. It is raised with every change of the
 // members of a fold or of the folding itself: continuing a state of one form in another would give
 // wrong answers. TestSavedFoldForm reports when the members change.
-const SavedFormat = 7
+const SavedFormat = 8
 
 // savedNodesMin is the smallest window that is saved: with fewer nodes nearly every question would
 // need the whole log.

@@ -19,6 +19,7 @@ const (
 	Blocked          Status = "blocked"
 	CompleteStatus   Status = "complete"
 	CompleteWithGaps Status = "complete_with_gaps"
+	Paused           Status = "paused"
 	Cancelling       Status = "cancelling"
 	Cancelled        Status = "cancelled"
 	Failed           Status = "failed"
@@ -38,7 +39,7 @@ type TipState struct {
 
 // StatusAt returns the status that the run would have with n as its preferred tip: an answer about
 // a node reports the status at that node (docs/design.md#answers). An end of the run takes
-// precedence, then completion, then a requested cancellation, then open gaps.
+// precedence, then completion, then a requested cancellation, then a pause, then open gaps.
 func (r *Run) StatusAt(n id.Node, tip TipState) Status {
 	switch {
 	case r.Closed != nil && r.Closed.Outcome == event.OutcomeFailed:
@@ -51,6 +52,8 @@ func (r *Run) StatusAt(n id.Node, tip TipState) Status {
 		return CompleteStatus
 	case r.CancelRequested != nil:
 		return Cancelling
+	case r.Paused():
+		return Paused
 	case r.blockedAt(n, tip):
 		return Blocked
 	}

@@ -130,6 +130,10 @@ func (t describer) describe(e event.Event) (text string, working bool) {
 		return describeHandOver(p), false
 	case event.SessionReclaimed:
 		return "The hand-over was revoked: the session continues in the store that had handed it over", false
+	case event.RunPaused:
+		return describePause(p), false
+	case event.RunResumed:
+		return describeResume(p), false
 	case event.RunCancelRequested:
 		return "Cancellation requested: " + oneLine(p.Reason), false
 	case event.RunClosed:

@@ -278,3 +278,20 @@ func describeHandOver(p event.SessionHandedOver) string {
 	}
 	return fmt.Sprintf("The session was handed over to %s by %s", oneLine(p.To), p.FromStoreID)
 }
+
+// describePause describes a pause of the run.
+func describePause(p event.RunPaused) string {
+	when := ""
+	if p.Drain {
+		when = ", after the attempt at its current step"
+	}
+	return "The run was paused" + when + ": " + oneLine(p.Reason)
+}
+
+// describeResume describes the end of a pause.
+func describeResume(p event.RunResumed) string {
+	if p.Reason == "" {
+		return "The run was resumed"
+	}
+	return "The run was resumed: " + oneLine(p.Reason)
+}

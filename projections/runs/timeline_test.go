@@ -93,7 +93,7 @@ func TestTimelineSurvivesEmptyPayloads(t *testing.T) {
 		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{}, event.GapRecorded{},
 		event.DecisionTraceAppended{},
 		event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{}, event.GuardNoted{},
-		event.RunCancelRequested{}, event.RunClosed{}, event.SessionHandedOver{}, event.SessionReclaimed{}} {
+		event.RunCancelRequested{}, event.RunClosed{}, event.RunPaused{}, event.RunResumed{}, event.SessionHandedOver{}, event.SessionReclaimed{}} {
 		if m := runs.Timeline([]event.Event{{Data: p}},
 			func(id.Node) runs.StepInfo { return runs.StepInfo{} })[0]; m.Text == "" {
 			t.Errorf("%s: no description", p.Kind())

@@ -9,14 +9,17 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/host"
 )
 
 // Codes of errors in payloads and snapshots.
 const (
-	CodeStepFailed       = "step_failed"           // a command or host step failed
+	CodeStepFailed       = "step_failed"           // a command failed; a host step has its own code
 	CodeApprovalRejected = "approval_rejected"     // a person denied a step
 	CodeRunFailed        = "run_failed"            // the run was ended as failed
 	CodeSourceMissing    = "replay_source_missing" // the source of a replay has no input for the step
+	// CodeRecursionLimit: the run reached the limit of steps that it was started with.
+	CodeRecursionLimit = "recursion_limit_exceeded"
 )
 
 // interrupt is a request that is not resolved.
@@ -161,7 +164,11 @@ func (s *segment) failureOf(n *node) *openwop.RunError {
 	for _, b := range s.blockers() {
 		if b.Code == reason.BlockerInvalidOutput && b.Pointer.Kind == reason.AtWorkflowStep && b.Check == nil &&
 			b.Pointer.StepID == n.step {
-			return &openwop.RunError{Code: cmp.Or(s.code, CodeStepFailed), Message: s.free("", b.Message).Value.Text()}
+			code := s.code
+			if s.results.host {
+				code = cmp.Or(code, host.FailedCode(n.step, b.Message))
+			}
+			return &openwop.RunError{Code: cmp.Or(code, CodeStepFailed), Message: s.free("", b.Message).Value.Text()}
 		}
 	}
 	return nil

@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -17,11 +20,34 @@ func Definition(w compile.Compiled) canon.Value {
 	for _, s := range d.steps {
 		inputs = append(inputs[:len(inputs):len(inputs)], s.Inputs...)
 	}
-	return object("id", canon.OfString(w.WorkflowID), "name", canon.OfString(w.Name), "version", canon.OfString(w.Version),
+	out := object("id", canon.OfString(w.WorkflowID), "name", canon.OfString(w.Name), "version", canon.OfString(w.Version),
 		"description", canon.OfString(w.Description), "nodes", canon.OfList(d.nodes...), "edges", canon.OfList(d.edges...),
 		"triggers", canon.OfList(object("id", canon.OfString("request"), "type", canon.OfString("manual"))),
 		"variables", variables(inputs), "metadata", object(
 			"customProperties", object("workflowHash", canon.OfString(w.Hash().String()))), "settings", object())
+	if declared := Declared(w); len(declared) > 0 {
+		out = out.With("configurableSchema", openwop.ConfigurableSchema(declared))
+	}
+	return out
+}
+
+// Declared are the keys that a run of a workflow can be configured with: its declared inputs, each once, in order.
+func Declared(w compile.Compiled) (out []openwop.Choice) {
+	inputs := slices.Clone(w.Inputs)
+	for _, s := range w.Steps {
+		inputs = append(inputs, s.Inputs...)
+	}
+	for _, l := range w.Loops {
+		for _, s := range l.Body {
+			inputs = append(inputs, s.Inputs...)
+		}
+	}
+	for _, in := range inputs {
+		if !slices.ContainsFunc(out, func(c openwop.Choice) bool { return c.Key == in.ContextKey }) {
+			out = append(out, openwop.Choice{Key: in.ContextKey, Choices: in.Choices})
+		}
+	}
+	return out
 }
 
 // definition collects the nodes and edges of a workflow.

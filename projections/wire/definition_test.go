@@ -27,6 +27,7 @@ func TestDefinition(t *testing.T) {
 			`{"id":"in->out","sourceNodeId":"in","targetNodeId":"out"},{"id":"each->two","sourceNodeId":"each","targetNodeId":"two"}]`,
 		`{"config":{},"id":"out","inputs":{},"name":"Out","position":{"x":0,"y":3},"typeId":"waybill.step"}`,
 		`"name":"Two","position":{"x":0,"y":4},"typeId":"waybill.command"}]`,
+		`"configurableSchema":{"additionalProperties":false,"properties":{`, `"who":{"enum":["a","b"]}`,
 		`"variables":[{"description":"Who","name":"who","required":true,"type":"string"}],"version":"1.2.3"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -178,6 +179,17 @@ func (d *driver) cancel(failed bool) {
 		engine.CancelRequest{Reason: "enough of " + tokenCanary, Failed: failed})
 }
 
+// pause pauses the run, or resumes it.
+func (d *driver) pause(drain bool) {
+	_, d.err = d.g.Pauses.Pause(context.Background(), d.by(event.Human), d.last.Position(),
+		pausing.Request{Reason: "not with " + tokenCanary, Drain: drain})
+}
+
+func (d *driver) resume() {
+	_, d.err = d.g.Pauses.Resume(context.Background(), d.by(event.Human), d.last.Position(),
+		pausing.Request{Reason: "without " + tokenCanary})
+}
+
 // segments are those of the session.
 func (d *driver) segments() []manifest.Segment {
 	d.t.Helper()
@@ -329,6 +341,10 @@ func (d *driver) play(m move, durationMs int64) {
 		if m.which%9 == 0 {
 			d.cancel(m.which%2 == 0)
 		}
+	case 16:
+		d.pause(m.which%2 == 0)
+	case 17, 18:
+		d.resume()
 	case 15:
 		if m.which%3 == 0 {
 			d.checkpoint(back)
@@ -354,7 +370,7 @@ func drawSession(t *rapid.T) session {
 		s.start.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: mode}}
 	}
 	for range rapid.IntRange(1, 14).Draw(t, "moves") {
-		s.moves = append(s.moves, move{rapid.IntRange(0, 15).Draw(t, "kind"), rapid.IntRange(0, 50).Draw(t, "which")})
+		s.moves = append(s.moves, move{rapid.IntRange(0, 18).Draw(t, "kind"), rapid.IntRange(0, 50).Draw(t, "which")})
 	}
 	return s
 }

@@ -25,6 +25,9 @@ func (s *segment) close(e event.Event) {
 	}
 	failed, at := openwop.RunError{Code: CodeRunFailed, Message: why}, canon.Value{}
 	switch {
+	case p.Limit != nil:
+		failed.Code = CodeRecursionLimit
+		s.breach(e, *p.Limit)
 	case s.denied != nil && n != nil && n.running():
 		failed.Code = CodeApprovalRejected
 		if n.open != nil {

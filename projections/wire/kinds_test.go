@@ -83,6 +83,11 @@ var eachKind = map[string]string{
 	"run_cancel_requested":          "waybill.cancel_requested",
 	"run_cancel_requested.failed":   "waybill.cancel_requested",
 	"run_closed":                    "node.cancelled run.failed",
+	"run_closed.limit":              "cap.breached run.failed",
+	"run_paused":                    "run.paused",
+	"run_paused.drain":              "waybill.pause_requested",
+	"run_resumed":                   "waybill.pause_withdrawn", // nothing was paused
+	"run_resumed.reason":            "waybill.pause_withdrawn",
 	"guard_noted":                   "waybill.guard_noted",
 	"guard_noted.let_go":            "waybill.guard_noted",
 	"run_event_recorded":            "provider.usage",

@@ -74,7 +74,7 @@ func sameEvent(a, b openwop.RunEvent) bool {
 func agrees(t fails, events []openwop.RunEvent, s openwop.Snapshot) {
 	t.Helper()
 	want, nodes, at := openwop.Running, map[string]openwop.NodeStatus{}, ""
-	kind := openwop.InterruptKind("")
+	kind, paused := openwop.InterruptKind(""), false
 	for _, e := range events {
 		switch e.Type {
 		case openwop.NodeStarted:
@@ -90,6 +90,16 @@ func agrees(t fails, events []openwop.RunEvent, s openwop.Snapshot) {
 			nodes[e.NodeID], at = openwop.NodeIsFailed, ""
 		case openwop.NodeCancelled:
 			nodes[e.NodeID], at = openwop.NodeIsCancelled, ""
+		case openwop.RunPaused:
+			if paused {
+				t.Fatalf("paused twice\n%s", lines(events))
+			}
+			paused = true
+		case openwop.RunResumed:
+			if !paused {
+				t.Fatalf("resumed, and not paused\n%s", lines(events))
+			}
+			paused = false
 		case openwop.VendorType("cancel_requested"):
 			want = openwop.Cancelling
 		case openwop.RunCompleted:
@@ -102,6 +112,9 @@ func agrees(t fails, events []openwop.RunEvent, s openwop.Snapshot) {
 	}
 	if want == openwop.Running && at != "" {
 		want = kind.Waits()
+	}
+	if !want.Terminal() && want != openwop.Cancelling && paused {
+		want = openwop.Paused
 	}
 	if want.Terminal() {
 		at = ""

@@ -79,6 +79,21 @@ func TestScenarios(t *testing.T) {
 			d.ackAt(first, requests[1])
 			d.ackAt(d.nodes[1], requests[0])
 		}},
+		"a run that is paused and resumed": {[]int{6, 0, 6}, auto, func(_ *testing.T, d *driver) {
+			d.pause(false)
+			d.perform(0, 5) // the command was running
+			d.resume()
+			d.ack(requests[1])
+		}},
+		"a pause after the current step": {[]int{0, 1, 0}, auto, func(_ *testing.T, d *driver) {
+			d.pause(true)
+			d.resume()
+			d.pause(true)
+			d.ack(requests[1])
+			d.resume()
+			d.pause(true)
+			d.ack(advance.Request{}) // refused: the pause is in force too
+		}},
 		"a loop at its limit": {[]int{10}, auto, func(_ *testing.T, d *driver) {
 			d.ack(requests[7])
 			d.ack(requests[7])
@@ -131,7 +146,7 @@ func compare(t *testing.T, name string, events []openwop.RunEvent) {
 	}
 	got := lines(shown, "typeId", "attempts", "attempt", "kind", "error", "name", "next", "questions", "answers", "outputs",
 		"action", "actions", "requiredApprovals", "artifactType", "decidedBy", "comment", "iterations", "failedNodeId", "reason",
-		"cancelledBy", "interruptId", "key", "data") + "\n"
+		"cancelledBy", "interruptId", "key", "data", "drainPolicy", "limit", "observed") + "\n"
 	path := filepath.Join("testdata", "scenarios", strings.NewReplacer(" ", "_", ",", "").Replace(name)+".txt")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {

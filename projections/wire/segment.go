@@ -30,6 +30,7 @@ type segment struct {
 	results           resultKinds           // what a performer handed in
 	decided           bool                  // a decision of a person is drafted
 	artifact          *event.OutputPayload  // the first output of the step in the segment
+	beyond            *node                 // the step that a limit of the run does not allow
 	denied            *event.StepDecision   // the decision that ends the run
 	code              string                // of the error with which a host step failed, "" for CodeStepFailed
 	resumesBlocked    map[id.Node]bool      // nodes of refused attempts, by another program
@@ -85,6 +86,10 @@ func (s *segment) read(e event.Event) error {
 	case event.RunCancelRequested:
 		s.cancelling, s.cancelledBy = true, actorText(e.Actor)
 		s.fact(e, openwop.VendorType("cancel_requested"), nil, payload(s.free("reason", p.Reason), word("outcome", p.EndOutcome())))
+	case event.RunPaused:
+		s.pause(e, p)
+	case event.RunResumed:
+		s.resume(e, p)
 	case event.RunClosed:
 		s.closed = &e
 	case event.RunEventRecorded:
@@ -113,7 +118,12 @@ func (s *segment) finish() error {
 	if s.begins {
 		s.facts = s.changed()
 	}
+	limit := s.limit()
 	for _, a := range s.created {
+		if limit != nil { // the run ends before the step is taken up
+			s.current, s.beyond = a.node, a.node
+			continue
+		}
 		if err := s.arrive(a); err != nil {
 			return err
 		}
@@ -123,6 +133,9 @@ func (s *segment) finish() error {
 	}
 	if s.closed != nil {
 		s.close(*s.closed)
+	}
+	if s.attempt != nil && s.draining != nil && !s.Ended() {
+		s.hold(*s.attempt, *s.draining)
 	}
 	return nil
 }
@@ -188,7 +201,7 @@ func (s *segment) start(e event.Event, p event.RunStarted) {
 		return
 	}
 	s.head = append(s.head, draft{kind: openwop.RunStarted, payload: payload(word("workflowId", p.WorkflowID),
-		s.free("title", p.Name()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), from: e})
+		s.free("title", p.Name()), s.free("engineVersion", s.forcedVersion()), member("tags", s.texts(p.Tags)), member("metadata", metadata)), from: e})
 }
 
 // texts is a list of texts of a caller, null for none.

@@ -16,10 +16,20 @@ func (l *Log) Status() openwop.Status {
 		return openwop.Pending
 	case l.cancelling:
 		return openwop.Cancelling
+	case l.paused:
+		return openwop.Paused
 	case l.current != nil && l.current.open != nil:
 		return l.current.open.kind.Waits()
 	}
 	return openwop.Running
+}
+
+// forcedVersion is the version of the engine as by which the run was created, "" for this one.
+func (l *Log) forcedVersion() string {
+	if o := l.started.Options; o != nil {
+		return openwop.EngineVersionOf(o.Metadata)
+	}
+	return ""
 }
 
 // Snapshot is the state of the run after the segments so far. The caller adds the owner and the version of
@@ -31,6 +41,7 @@ func (l *Log) Snapshot() openwop.Snapshot {
 	if l.started == nil {
 		return out
 	}
+	out.EngineVersion = l.forcedVersion()
 	out.WorkflowID, out.StartedAt = l.started.WorkflowID, event.TimeText(l.startedAtMs)
 	for _, tag := range l.started.Tags {
 		out.Tags = append(out.Tags, l.free("", tag).Value.Text())

@@ -57,7 +57,9 @@ type Log struct {
 
 	cancelling  bool
 	cancelledBy string
-	status      openwop.Status // of an ended run, "" before
+	paused      bool
+	draining    *event.RunPaused // a pause that is in force behind the next attempt
+	status      openwop.Status   // of an ended run, "" before
 	failure     *openwop.RunError
 	startedAtMs int64
 	endedAtMs   int64

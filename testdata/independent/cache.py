@@ -14,7 +14,7 @@ HEAD = record({"bytes": COUNT, "digest": SHA, "groupAt": COUNT, "next": integer(
 
 def claimed_next(folder, session, key):
     """`head.next` of a sealed brief of the session, or 0."""
-    path = os.path.join(folder, "cache", "head-7")
+    path = os.path.join(folder, "cache", "head-8")
     if key is None or not is_file(path):
         return 0
     with open(path, "rb") as f:

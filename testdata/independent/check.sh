@@ -593,7 +593,7 @@ group=$(python "$here/verify.py" store --json | python -c 'import json, sys
 print([s["head"]["groupAt"] for s in json.load(sys.stdin)["sessions"] if s["id"] == sys.argv[1]][0])' "$session")
 uncached() { copy; rm -rf "copy/sessions/$session/cache"; } # the head cache is a witness of its own
 copy; cut "copy/$manifest" "$group"; verify "the last group is gone, and the head cache knows" 5 copy; says it lost_tail; same "a lost group" copy
-flip "copy/sessions/$session/cache/head-7" 0; verify "a head cache with a wrong seal is none" 0 copy; says it uncommitted_tail; same "a broken seal" copy
+flip "copy/sessions/$session/cache/head-8" 0; verify "a head cache with a wrong seal is none" 0 copy; says it uncommitted_tail; same "a broken seal" copy
 uncached; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it uncommitted_tail; same "a lost group without cache" copy
 uncached; cut "copy/$manifest" -1; verify "the last newline is gone: a warning" 0 copy; says it uncommitted_tail
 uncached; cut "copy/$manifest" $((group + 100)); verify "a part of the last group: a warning" 0 copy; says it uncommitted_tail; same "a torn group" copy

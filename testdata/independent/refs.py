@@ -13,14 +13,14 @@ LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "pre
            "advance_recorded": "A", "capability_observed": "K", "divergence_recorded": "D", "edge_created": "E",
            "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z", "guard_noted": "U",
            "run_event_recorded": "V",
-           "session_handed_over": "H", "session_taken_back": "W"}
+           "session_handed_over": "H", "session_taken_back": "W", "run_paused": "Q", "run_resumed": "Y"}
 # The page's tables.
-ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*V*B*", "blocked": "AC?K*D*G*P?O*V*B*",
-          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "run_event": "V", "depart": "D", "handover": "H|W", "other": "(?!)"}
+ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*V*B*Z?", "blocked": "AC?K*D*G*P?O*V*B*",
+          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "run_event": "V", "depart": "D", "handover": "H|W", "pause": "Q|Y", "other": "(?!)"}
 CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
           "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE, "U": ENGINE, "V": ENGINE,
-          "H": CALLER, "W": CALLER}
+          "H": CALLER, "W": CALLER, "Q": CALLER, "Y": CALLER}
 OTHERS = {"depart": {"D": ENGINE}, "start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
           "advanced": {"O": ANY}, "blocked": {"O": ANY}, "run_event": {"V": CALLER}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
@@ -41,6 +41,8 @@ def form_of(events):
         return "end"
     if first.kind in ("session_handed_over", "session_taken_back"):
         return "handover"
+    if first.kind in ("run_paused", "run_resumed"):
+        return "pause"
     if first.kind == "guard_noted":
         return "turn"
     if first.kind == "run_event_recorded":
@@ -87,6 +89,10 @@ class References:
         self.open = {}       # gapId -> nodeId, of gaps that nothing resolved yet
         self.acked = set()   # nodes that have an acked child
         self.chats = {}      # (nodeId, client, chat) -> how often refused, and whether it was let go
+        self.limits = {}     # runId -> how many steps it may take up
+        self.accepted = {}   # runId -> how many attempts were accepted
+        self.pauses = {}     # runId -> how many
+        self.held = {}       # runId -> [n, whether it drains, whether an attempt followed] of a pause that was not resumed
         self.checked = 0     # derived ids that were computed
         for segment in log.segments:
             self._segment(segment)
@@ -185,6 +191,18 @@ class References:
         if e.get("data", "number") != e.index:
             self.find("inconsistent", "its number is not its index", e)
 
+    def _run_paused(self, e, run, node, created):
+        n = self.pauses[run] = self.pauses.get(run, 0) + 1
+        held = self.held.get(run)
+        if e.get("data", "n") != n or held and (not held[1] or held[2] or e.get("data", "drain")):
+            self.find("inconsistent", "the run is paused already, or it is not the next pause", e)
+        self.held[run] = [n, e.get("data", "drain") is True, False]
+
+    def _run_resumed(self, e, run, node, created):
+        held = self.held.pop(run, None)
+        if not held or held[0] != e.get("data", "n"):
+            self.find("inconsistent", "it ends no pause", e)
+
     def _run_cancel_requested(self, e, run, node, created):
         self.asked[run] = (e.get("data", "reason"), e.get("data", "outcome") or "cancelled")
 
@@ -192,12 +210,22 @@ class References:
         asked = self.asked.get(run)
         if self.decided and self.decided["decision"] == "denied":
             asked = (clipped("Denied by %s: %s" % (named(self.decided["by"]), self.decided["reason"])), "failed")
+        most = e.get("data", "limit", "limit")
+        if most is not None:
+            taken = self.accepted.get(run, 0) + 1
+            ok = self.form == "advanced" and most == self.limits.get(run) and e.get("data", "limit", "observed") == most + 1
+            if not ok or taken <= most:
+                self.find("inconsistent", "the run did not reach its limit", e)
+            asked = ("The run was started with a limit of steps, %d, and its next step would be one more." % most, "failed")
         if asked != (e.get("data", "reason"), e.get("data", "outcome")):
             self.find("inconsistent", "it is not what was asked for", e)
         self.closed.add(run)
 
     def _run_started(self, e, run, node, created):
         self.runs[run] = e.get("data", "workflowHash")
+        most = e.get("data", "options", "configurable", "recursionLimit")
+        if isinstance(most, (int, float)) and not isinstance(most, bool) and most >= 1 and most == int(most):
+            self.limits[run] = int(most)
 
     def _node_created(self, e, run, node, created):
         parent = e.get("data", "parentNodeId")
@@ -210,6 +238,9 @@ class References:
             self.broken(e, (run, parent) in self.nodes, "parent %s does not exist" % parent)
         self.modes.setdefault((run, node), self.modes.get((run, parent), "guided"))
         if e.get("data", "nodeKind") == "checkpoint" and parent is not None:
+            held = self.held.get(run)
+            if held and (held[2] or not held[1]):
+                self.find("inconsistent", "the run is paused", e)
             n = self.checkpoints.get(parent, 0)
             self.checkpoints[parent] = n + 1
             attempt = derive_id("attempt", parent, "checkpoint", n)
@@ -223,6 +254,13 @@ class References:
         attempt, to = e.get("data", "attemptId"), e.get("data", "outcome", "toNodeId")
         n = self.attempts.get(node, 0)
         self.attempts[node] = n + 1
+        held = self.held.get(run)
+        if held:
+            if held[2]:
+                self.find("inconsistent", "the run is paused, and had its last attempt", e)
+            held[2] = True
+        if e.get("data", "outcome", "kind") == "advanced":
+            self.accepted[run] = self.accepted.get(run, 0) + 1
         self._derived(e, attempt, "attempt", node, "ack", n)
         if to is not None:
             self.broken(e, to in created, "%s is not created in this segment" % to)

@@ -163,7 +163,10 @@ KINDS = {
         {"number": integer(1), "payload": anything, "type": matching("[a-z][a-zA-Z0-9_-]*(\\.[a-zA-Z0-9_-]+)+", "type")},
         {"causationId": text(1, 128), "nodeId": text(1, 128)})),
     "run_cancel_requested": ("run", "{runId}", record({"reason": SOME}, {"outcome": one_of("failed")})),
-    "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME})),
+    "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME}, {"limit": record(
+        {"kind": one_of("node-executions"), "limit": integer(1), "observed": integer(2)})})),
+    "run_paused": ("run", "{runId}:{n}", record({"n": integer(1), "reason": SOME}, {"drain": one_of(True)})),
+    "run_resumed": ("run", "{runId}:{n}", record({"n": integer(1)}, {"reason": SOME})),
     "session_handed_over": ("none", "{n}", record({"fromStoreId": identifier("store"), "n": integer(1)}, {"to": text(1, 128)})),
     "session_taken_back": ("none", "{n}", record({"n": integer(1)})),
 }

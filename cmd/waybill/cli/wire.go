@@ -21,6 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
+	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/engine/replay"
 	"github.com/waybill/waybill/durable/engine/report"
 	"github.com/waybill/waybill/durable/engine/settings"
@@ -63,6 +64,7 @@ type Store struct {
 	// Turns decides about the ends of agents' turns.
 	Turns   engine.Turns
 	Commits commits.Commits
+	Pauses  pausing.Pauses
 	// Inbox is what waits for a person, Notices what a person is notified of.
 	Inbox   inbox.Inbox
 	Notices notice.Notices
@@ -213,7 +215,7 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 	maintained.Index = kept
 	return &Store{Engine: e, Views: v, Finder: unattended.New(e.Reader, store, here), Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: maintained, Learning: learned, Offers: offers,
-		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
+		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e), Pauses: pausing.New(e, announced),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Inbox: waiting, Notices: notice.New(e.Reader, v, waiting),
 		Reports:  report.New(e.Answers, v, learned, verifier),

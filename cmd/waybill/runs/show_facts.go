@@ -50,6 +50,9 @@ func showOrigin(p *page.Page, r views.RunDetails) {
 	if len(r.Tags) > 0 {
 		p.Text("tags: ", strings.Join(r.Tags, ", "))
 	}
+	if r.Paused != nil {
+		p.Text("paused since "+event.TimeText(r.Paused.SinceMs)+": ", r.Paused.Reason)
+	}
 	if r.CloseReason != "" {
 		p.Text("closed: ", r.CloseReason)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/notice"
+	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/engine/report"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -49,7 +50,7 @@ func documents() map[string]any {
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
 		"candidates": candidates.List{}, "search": lists.Found{}, "due": document.Due{}, "inbox": inbox.List{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
-		"who": commits.Who{}, "cancelled": engine.Cancelled{}, "taken_back": travel.HandedOver{},
+		"who": commits.Who{}, "cancelled": engine.Cancelled{}, "paused": pausing.State{}, "resumed": pausing.State{}, "taken_back": travel.HandedOver{},
 		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{}, "audit_entry": verify.AuditEntry{},
 		"audit_verification": verify.AuditVerification{},
 		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},

@@ -39,6 +39,7 @@ type host struct {
 	runs       hosting.Runs
 	feedback   hosting.Feedback
 	proposals  hosting.Proposals
+	pausing    hosting.Pausing
 	notices    *notices
 	performing *performing
 	forks      hosting.Forks

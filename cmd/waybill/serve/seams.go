@@ -35,7 +35,8 @@ func (h *host) openSeams(ctx context.Context) error {
 	h.test = &s
 	h.workflows.fixtures = append(h.workflows.fixtures, discovery.SeamWorkflows()...)
 	h.performing.test, h.performing.asked = h.testOf, h.mocks.asked
-	h.served.Testing = &capabilities.Testing{MockProviders: []string{hoststep.MockProvider}, TestKeyPrefix: httpkeys.TestPrefix}
+	h.served.Testing = &capabilities.Testing{MockProviders: []string{hoststep.MockProvider}, TestKeyPrefix: httpkeys.TestPrefix,
+		ForceEngineVersionRange: &capabilities.VersionRange{Min: openwop.EngineVersionMin, Max: openwop.EngineVersionMax}}
 	return nil
 }
 
@@ -113,3 +114,6 @@ func (h *host) Emitted(ctx context.Context, by event.Actor, run, kind, cause, no
 func (h *host) Reset(ctx context.Context, by event.Actor) (int, error) {
 	return h.test.Reset(ctx, h.store.CallerOf(by))
 }
+
+// ForcesVersions implements httpserver.Host.
+func (h *host) ForcesVersions() bool { return h.served.Testing != nil }

@@ -135,6 +135,7 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 	h.forks = hosting.NewForks(h.runs, h.wire, o.Logs())
 	h.replaying = newReplaying(h.forks, h.performing.note)
 	h.served.ReplayModes = []string{string(event.Replay), string(event.Branch)}
+	h.pausing = hosting.NewPausing(h.runs, h.wire, o.Pauses)
 	if in.fixtures {
 		h.builtIn, h.workflows.fixtures = discovery.FixturePrompts(), discovery.Fixtures()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -168,6 +169,11 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	showWarnings(answer, p)
 	if answer.Next == nil {
 		p.Line("The run is %s: no further steps are accepted.", render.Status(answer.Status))
+		return
+	}
+	if answer.Status == runs.Paused {
+		p.Text("", "The run is paused since "+event.TimeText(answer.Paused.SinceMs)+": "+page.OneLine(answer.Paused.Reason))
+		p.Line("Next: %s", a.Command("runs", "resume", run))
 		return
 	}
 	names := []string{"--run", run}

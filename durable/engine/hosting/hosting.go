@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
+	"github.com/waybill/waybill/projections/wire"
 )
 
 // Runs creates and cancels runs of one store. It is safe for concurrent use.
@@ -67,11 +68,15 @@ func (r Runs) Create(ctx context.Context, by engine.Caller, seed id.Seed, req Re
 	if err == nil {
 		err = req.Allow(ctx, d)
 	}
+	inputs := req.Body.Inputs
+	if err == nil {
+		inputs, err = configured(d, req.Body)
+	}
 	if err != nil {
 		return Created{}, err
 	}
 	a, err := r.e.Start(ctx, by, seed, engine.Start{Workflow: d.Workflow, SourceKind: d.SourceKind, SourceRef: d.SourceRef,
-		Key: key, Requested: true, Context: req.Body.Inputs, Tags: req.Body.Tags, ByAgent: true,
+		Key: key, Requested: true, Context: inputs, Tags: req.Body.Tags, ByAgent: true,
 		Options: optionsOf(req.Body, body), Observations: req.Observations})
 	if err != nil {
 		return Created{}, mismatchOf(err)
@@ -81,6 +86,29 @@ func (r Runs) Create(ctx context.Context, by engine.Caller, seed id.Seed, req Re
 		_, _, err = r.recorded(ctx, key, req.Body.WorkflowID, body)
 	}
 	return out, err
+}
+
+// configured returns the inputs of a run, with the declared ones that the configuration has. A workflow that declares inputs
+// can be configured with these and with what the protocol defines; any other workflow with anything, which decides nothing.
+func configured(d engine.Definition, b openwop.CreateRun) (canon.Value, error) {
+	declared, inputs := wire.Declared(d.Workflow), b.Inputs
+	if len(declared) == 0 {
+		return inputs, nil
+	}
+	if err := openwop.CheckConfigurable(declared, b.Configurable); err != nil {
+		return inputs, err
+	}
+	for _, c := range declared {
+		v, given := b.Configurable.Get(c.Key)
+		if _, sent := inputs.Get(c.Key); !given || sent || openwop.IsReserved(c.Key) {
+			continue
+		}
+		if inputs.IsNull() {
+			inputs = canon.OfMembers()
+		}
+		inputs = inputs.With(c.Key, v)
+	}
+	return inputs, nil
 }
 
 // optionsOf are the options that are recorded with a run, nil for none.

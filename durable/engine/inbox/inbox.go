@@ -1,4 +1,4 @@
-// Package inbox lists what waits for a person in a store: questions, confirmations, approvals, failed
+// Package inbox lists what waits for a person in a store: paused runs, questions, confirmations, approvals, failed
 // commands, other steps that are blocked, and proposals, each with the command that continues it.
 // It appends nothing and signs no token.
 //
@@ -28,6 +28,7 @@ type Kind string
 
 // The kinds. A run has one item at most: of the first kind in this order that applies.
 const (
+	Paused       Kind = "paused"       // the run was paused
 	Failed       Kind = "failed"       // the pending command failed
 	Approval     Kind = "approval"     // the outputs of the pending step need an approval
 	Question     Kind = "question"     // an input of the pending step has no value
@@ -48,7 +49,7 @@ type Item struct {
 	// StepID is the pending step of the run.
 	StepID string `json:"stepId,omitzero"`
 	// SinceMs is since when the item waits, in milliseconds since 1970 UTC: the time at which a question or a
-	// confirmation became pending, of the last attempt that was refused or handed in output, of the decision
+	// confirmation became pending, of the pause, of the last attempt that was refused or handed in output, of the decision
 	// of a person that sent output back, or of the last record of a proposal.
 	SinceMs int64 `json:"sinceMs"`
 	// Imported reports a run that came with a bundle and was not continued in this store.
@@ -80,6 +81,8 @@ type List struct {
 // Words returns the arguments of the command that continues an item, which is named as given.
 func (i Item) Words(name string) []string {
 	switch {
+	case i.Kind == Paused:
+		return []string{"runs", "resume", name}
 	case i.Kind == Approval:
 		return []string{"approve", name}
 	case i.Kind == Proposal && i.granted:
@@ -205,7 +208,7 @@ func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, q *Qu
 		if item.Kind == "" {
 			continue
 		}
-		item.SinceMs = cmp.Or(item.Kind.since(r.Node(r.Tip)), row.LastAtMs)
+		item.SinceMs = cmp.Or(item.Kind.since(r), row.LastAtMs)
 		if item.Imported, err = b.isImported(ctx, s, r); err != nil {
 			return err
 		}
@@ -227,8 +230,12 @@ func (b Inbox) isImported(ctx context.Context, s id.Session, r *runs.Run) (bool,
 	return came.Has(r.LastIndex), err
 }
 
-// since is the time from which a step waits for a reason at a node, 0 if the log does not have it.
-func (k Kind) since(n *runs.Node) int64 {
+// since is the time from which a run waits for a reason at its preferred tip, 0 if the log does not have it.
+func (k Kind) since(r *runs.Run) int64 {
+	n := r.Node(r.Tip)
+	if k == Paused {
+		return r.Pause.AtMs
+	}
 	if k == Question || k == Confirmation || len(n.Attempts) == 0 {
 		return n.CreatedAtMs
 	}

@@ -32,7 +32,9 @@ type Query struct {
 }
 
 // Kinds lists the closed set.
-func Kinds() []Kind { return []Kind{Failed, Approval, Question, Confirmation, Blocked, Proposal} }
+func Kinds() []Kind {
+	return []Kind{Paused, Failed, Approval, Question, Confirmation, Blocked, Proposal}
+}
 
 // isTrusted asks Trusted once for each version.
 func (q *Query) isTrusted(ctx context.Context, hash canon.Digest) bool {

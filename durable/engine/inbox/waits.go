@@ -43,6 +43,10 @@ func (b Inbox) waitsFor(ctx context.Context, fold *runs.Fold, row views.RunSumma
 	}
 	step, _ := w.Step(state.PendingStep().StepID)
 	item.StepID = step.StepID
+	if row.Status == runs.Paused {
+		item.Kind = Paused
+		return nil
+	}
 	guided := tip.Preferences.Autonomy == event.Guided
 	vars := interpreter.Variables(w, state, tip.Context)
 	approval, err := b.waitsForApproval(ctx, session.Resolved{

@@ -30,8 +30,7 @@ type Selection struct {
 
 // Statuses is the closed set that runs can be selected by.
 func Statuses() []runs.Status {
-	return []runs.Status{runs.InProgress, runs.Blocked, runs.CompleteStatus,
-		runs.CompleteWithGaps,
+	return []runs.Status{runs.InProgress, runs.Blocked, runs.Paused, runs.CompleteStatus, runs.CompleteWithGaps,
 		runs.Cancelling, runs.Cancelled, runs.Failed}
 }
 

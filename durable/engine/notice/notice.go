@@ -93,6 +93,8 @@ func Of(r Recorded, before, after State) Kind {
 			return Failed
 		}
 		return ""
+	case after.Waits == inbox.Paused: // a person or a program just did that
+		return ""
 	case r.Entered && (after.Status == runs.CompleteStatus || after.Status == runs.CompleteWithGaps):
 		return Complete
 	case r.Entered && after.UntilMs != 0:

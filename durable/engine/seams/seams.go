@@ -231,7 +231,7 @@ func (s Seams) Events(ctx context.Context, by engine.Caller, name string, f Filt
 // created itself are not touched: other tests may be at work with theirs.
 func (s Seams) Reset(ctx context.Context, by engine.Caller) (n int, err error) {
 	var open []engine.Position
-	err = s.runs.Open(ctx, func(at engine.Position) { open = append(open, at) }, func(id.Session, error) {})
+	err = s.runs.Open(ctx, func(at engine.Position, _ bool) { open = append(open, at) }, func(id.Session, error) {})
 	for _, at := range open {
 		if err != nil {
 			break

@@ -46,7 +46,7 @@ type DueList struct {
 	Unreadable []views.Unreadable `json:"unreadable"`
 }
 
-// Due lists the runs whose wait is over at a moment. Runs of damaged sessions, of another program and
+// Due lists the runs whose wait is over at a moment. Paused runs, and runs of damaged sessions, of another program and
 // of a newer version are left out: no step of them can be performed. The errors are those of a list of runs.
 func (o *Finder) Due(ctx context.Context, nowMs int64) (DueList, error) {
 	return session.Whole(o.store, func() (DueList, error) { return o.due(ctx, nowMs) })
@@ -110,7 +110,7 @@ func (o *Finder) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs
 // tried yet. ok is false without one.
 func (o *Finder) waitOf(ctx context.Context, r *runs.Run) (row DueRun, ok bool, err error) {
 	tip := r.Node(r.Tip)
-	if tip == nil || r.Closed != nil || r.CancelRequested != nil || r.Started.ForkedFrom.IsReplay() {
+	if tip == nil || r.Closed != nil || r.CancelRequested != nil || r.Paused() || r.Started.ForkedFrom.IsReplay() {
 		return row, false, nil
 	}
 	w, err := o.r.Workflow(ctx, r.Started.WorkflowHash)

@@ -44,7 +44,7 @@ type UnattendedRun struct {
 // Unattended lists the runs that a server continues at its start, in the order of their ids: the pending
 // step is a command that was not tried yet, waits until a moment, or is one of the host that is to be
 // performed, was approved, or failed; or the end of the run is requested. A command that was tried and
-// refused is left to a person. Imported runs that no person has continued here, runs of damaged sessions
+// refused is left to a person. Paused runs, imported runs that no person has continued here, runs of damaged sessions
 // and of other programs and versions are left out. The sessions that could not be read follow. The errors are
 // those of a list of runs.
 func (o *Finder) Unattended(ctx context.Context) (list []UnattendedRun, unreadable []views.Unreadable, err error) {
@@ -115,6 +115,9 @@ func (o *Finder) unattendedAt(ctx context.Context, p session.Resolved) (row Unat
 	}
 	if p.Run.CancelRequested != nil {
 		return row, true, nil
+	}
+	if p.Run.Paused() {
+		return row, false, nil
 	}
 	w, err := o.r.Workflow(ctx, p.Run.Started.WorkflowHash)
 	if err != nil || !w.Waits() && !w.HasActions() && !w.HasHostSteps() {

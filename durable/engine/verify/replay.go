@@ -155,6 +155,8 @@ var replayPlans = map[redrive.Operation]replayPlan{
 	redrive.Approve:    (*replay).approve,
 	redrive.Cancel:     (*replay).cancel,
 	redrive.Close:      (*replay).close,
+	redrive.Pause:      (*replay).pause,
+	redrive.Resume:     (*replay).resume,
 	redrive.Turn:       (*replay).turn,
 	redrive.RunEvent:   (*replay).runEvent,
 	redrive.Depart:     (*replay).depart,
@@ -251,7 +253,7 @@ func (a *replay) compare(ctx context.Context, plan replayPlan,
 	now, cut, err := plan(a, ctx, seg)
 	// These codes are decisions; any other error is one of reading.
 	switch code := fault.CodeOf(err); {
-	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting ||
+	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunPaused || code == fault.RunWaiting ||
 		code == fault.DecisionRefused || code == fault.PrincipalsUnbound || code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
 		return redrive.Refused(seg, "it would be refused now: "+fault.Of(err).Message), cut, nil
 	case code == fault.ArtifactErased:

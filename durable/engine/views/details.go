@@ -46,8 +46,9 @@ type RunFacts struct {
 	// can only be read can be forked if there are none (docs/design.md#foreign-stores).
 	UnknownKinds []string `json:"unknownKinds,omitzero"`
 	// CancelReason and CloseReason are those of the requests that ended the run.
-	CancelReason string `json:"cancelReason,omitzero"`
-	CloseReason  string `json:"closeReason,omitzero"`
+	CancelReason string             `json:"cancelReason,omitzero"`
+	CloseReason  string             `json:"closeReason,omitzero"`
+	Paused       *session.PausedRun `json:"paused,omitzero"` // nil without a pause
 }
 
 // CapabilityStatus is an observation of a capability.

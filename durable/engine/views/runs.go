@@ -48,7 +48,7 @@ type RunSummary struct {
 
 // IsOpen reports that the run is neither closed nor waits for a moment: it may wait for a person.
 func (r RunSummary) IsOpen() bool {
-	return r.WaitUntilMs == 0 && (r.Status == runs.InProgress || r.Status == runs.Blocked)
+	return r.WaitUntilMs == 0 && (r.Status == runs.InProgress || r.Status == runs.Blocked || r.Status == runs.Paused)
 }
 
 // Progress counts the completed steps on the path, and never falls; in form 2 it

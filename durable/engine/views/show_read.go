@@ -136,7 +136,7 @@ func (s *RunReading) begin(ctx context.Context, log *sessionRecords) error {
 		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...),
 		Context: tipNode.Context, Approvals: []ApprovalRow{}, Decisions: []DecisionRow{},
 		RunFacts: RunFacts{Tags: started.Tags, Options: started.Options, Parent: started.Parent,
-			SourceKind: started.WorkflowSourceKind, SourceRef: started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
+			Paused: session.PausedOf(run), SourceKind: started.WorkflowSourceKind, SourceRef: started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
 			Capabilities: []CapabilityStatus{}, Recommendations: []Recommendation{}, Warnings: []StepWarning{},
 			Truncations: []Truncation{}, Checkpoints: []CheckpointRow{}, Divergences: []DivergenceRow{},
 			Observations: []ObservationRow{}, UnknownKinds: slices.Sorted(maps.Keys(log.unknown))}}

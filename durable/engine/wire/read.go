@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -123,7 +124,7 @@ func (w *Wire) keep(s *shared) {
 // Snapshot is the state of the run after the events that Next returned.
 func (f *Follower) Snapshot(ctx context.Context) (openwop.Snapshot, error) {
 	out := f.log.Snapshot()
-	out.EngineVersion = f.w.about.Version
+	out.EngineVersion = cmp.Or(out.EngineVersion, f.w.about.Version)
 	if f.w.about.Tenancy == nil {
 		return out, nil
 	}

@@ -42,11 +42,23 @@ type Families struct {
 	Replay      Replay      `json:"replay"`
 	DebugBundle DebugBundle `json:"debugBundle"`
 	Prompts     *Prompts    `json:"prompts,omitzero"`
+	Runs Runs `json:"runs"`
 	// ProviderUsage and Envelopes describe what a host with test seams records.
 	ProviderUsage *ProviderUsage `json:"providerUsage,omitzero"`
 	Envelopes     *Envelopes     `json:"envelopes,omitzero"`
 	Testing       *Testing       `json:"testing,omitzero"`
 	Fixtures      []string       `json:"fixtures,omitzero"`
+}
+
+// Runs describes what clients can do with runs.
+type Runs struct {
+	PauseResume PauseResume `json:"pauseResume"`
+}
+
+// PauseResume lists the policies of pauses.
+type PauseResume struct {
+	Supported     bool                  `json:"supported"`
+	DrainPolicies []openwop.DrainPolicy `json:"drainPolicies"`
 }
 
 // Replay lists the modes of forks, "branch" and "replay".
@@ -93,7 +105,8 @@ func Discovery(c config.Config, version string, o Options) (canon.Value, error) 
 	d := DocumentOf(c, version)
 	f := Families{Feedback: d.Feedback, Host: d.Host, Agents: d.Agents,
 		Replay:      Replay{len(o.ReplayModes) > 0, append([]string{}, o.ReplayModes...)},
-		DebugBundle: DebugBundle{o.DebugBundle}, Testing: o.Testing, Fixtures: o.Fixtures}
+		DebugBundle: DebugBundle{o.DebugBundle}, Testing: o.Testing, Fixtures: o.Fixtures,
+		Runs: Runs{PauseResume{true, []openwop.DrainPolicy{openwop.Immediate, openwop.DrainCurrentNode}}}}
 	if o.Prompts {
 		f.Prompts = &Prompts{EndpointsSupported: true, Observability: "hashed"}
 	}

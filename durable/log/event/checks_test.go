@@ -82,6 +82,17 @@ func TestChecksOfRunEvents(t *testing.T) {
 		{"cancelled", event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}, ""},
 		{"of unknown outcome", event.RunClosed{Outcome: "complete", Reason: "r"}, `unknown outcome "complete"`},
 		{"without reason", event.RunClosed{Outcome: event.OutcomeFailed}, "reason of 0 bytes: want 1 to 512"},
+		{"at a limit", limited(event.OutcomeFailed, event.StepsLimit, 3, 4), ""},
+		{"cancelled at a limit", limited(event.OutcomeCancelled, event.StepsLimit, 3, 4), "a run that reached a limit is not failed"},
+		{"at an unknown limit", limited(event.OutcomeFailed, "steps", 3, 4), "the kind of the limit is not known"},
+		{"below its limit", limited(event.OutcomeFailed, event.StepsLimit, 3, 3), "the limit is not reached"},
+		{"without a limit", limited(event.OutcomeFailed, event.StepsLimit, 0, 4), "the limit is not reached"},
+		{"paused", event.RunPaused{N: 1, Reason: "r"}, ""},
+		{"paused without number", event.RunPaused{Reason: "r"}, "n is not positive"},
+		{"paused without reason", event.RunPaused{N: 1}, "reason of 0 bytes: want 1 to 512"},
+		{"resumed", event.RunResumed{N: 1}, ""},
+		{"resumed without number", event.RunResumed{}, "n is not positive"},
+		{"resumed with a long reason", event.RunResumed{N: 1, Reason: text(513)}, "reason of 513 bytes: want at most 512"},
 	})
 }
 
@@ -297,4 +308,9 @@ func TestChecksOfGaps(t *testing.T) {
 			with(divergence, func(d *event.DivergenceRecorded) { d.Reason = known }), ""})
 	}
 	checkAll(t, atRoot, tests)
+}
+
+// limited is the end of a run at a limit.
+func limited(o event.RunOutcome, kind string, limit, observed int64) event.RunClosed {
+	return event.RunClosed{Outcome: o, Reason: "r", Limit: &event.LimitReached{Kind: kind, Limit: limit, Observed: observed}}
 }

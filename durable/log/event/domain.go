@@ -20,6 +20,8 @@ var Domain = NewTable("events", "sessionId",
 	Row[RunEventRecorded](NodeScope),
 	Row[RunCancelRequested](RunScope),
 	Row[RunClosed](RunScope),
+	Row[RunPaused](RunScope),
+	Row[RunResumed](RunScope),
 	Row[SessionHandedOver](NoScope),
 	Row[SessionReclaimed](NoScope),
 )
@@ -48,5 +50,7 @@ func (GuardNoted) domain()            {}
 func (RunEventRecorded) domain()      {}
 func (RunCancelRequested) domain()    {}
 func (RunClosed) domain()             {}
+func (RunPaused) domain()             {}
+func (RunResumed) domain()            {}
 func (SessionHandedOver) domain()     {}
 func (SessionReclaimed) domain()      {}

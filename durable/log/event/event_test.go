@@ -24,7 +24,7 @@ func TestScopes(t *testing.T) {
 		"node_output_appended": "node", "gap_recorded": "node", "decision_trace_appended": "node",
 		"capability_observed": "node",
 		"divergence_recorded": "node", "observation_recorded": "none node", "guard_noted": "node", "run_event_recorded": "node",
-		"session_handed_over": "none", "session_taken_back": "none",
+		"session_handed_over": "none", "session_taken_back": "none", "run_paused": "run", "run_resumed": "run",
 	}
 	for _, s := range samples {
 		if strings.Contains(s.file, ".") {

@@ -87,7 +87,8 @@ func TestDomainKindsArePinned(t *testing.T) {
 		"divergence_recorded",
 		"edge_created", "gap_recorded", "guard_noted", "node_created", "node_output_appended", "observation_recorded",
 		"preferences_changed",
-		"run_cancel_requested", "run_closed", "run_event_recorded", "run_started", "session_created", "session_handed_over", "session_taken_back"}
+		"run_cancel_requested", "run_closed", "run_event_recorded", "run_paused", "run_resumed", "run_started", "session_created",
+		"session_handed_over", "session_taken_back"}
 	if got := event.Domain.Kinds(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -116,6 +117,11 @@ func TestDedupeKeys(t *testing.T) {
 		"run_event_recorded.sent": "run_event_recorded:<sessionId>:32",
 		"run_cancel_requested":    "run_cancel_requested:<sessionId>:<runId>",
 		"run_closed":              "run_closed:<sessionId>:<runId>",
+		"run_closed.limit":        "run_closed:<sessionId>:<runId>",
+		"run_paused":              "run_paused:<sessionId>:<runId>:1",
+		"run_paused.drain":        "run_paused:<sessionId>:<runId>:2",
+		"run_resumed":             "run_resumed:<sessionId>:<runId>:1",
+		"run_resumed.reason":      "run_resumed:<sessionId>:<runId>:2",
 	}
 	ids := strings.NewReplacer("<sessionId>", session.String(), "<runId>", run.String(), "<root>", root.String(),
 		"<child>", child.String(),

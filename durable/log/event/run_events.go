@@ -65,7 +65,7 @@ type RunStarted struct {
 }
 
 // RunOptions is what a client of the protocol sends beside the context of a run
-// (docs/design.md#openwop-events). Waybill stores it, shows it, and decides nothing by it.
+// (docs/design.md#openwop-events). Waybill stores it, shows it, and decides nothing by it but StepsMax.
 type RunOptions struct {
 	// Configurable and Metadata are objects, null without one.
 	Configurable canon.Value `json:"configurable,omitzero"`
@@ -78,6 +78,20 @@ type RunOptions struct {
 // IsZero reports options without any member.
 func (o RunOptions) IsZero() bool {
 	return o.Configurable.IsNull() && o.Metadata.IsNull() && o.RequestDigest.IsZero()
+}
+
+// StepsMax is how many steps the run takes up at most, the member recursionLimit of Configurable
+// (docs/design.md#limits-of-a-run); 0 for no limit.
+func (o *RunOptions) StepsMax() int64 {
+	if o == nil {
+		return 0
+	}
+	v, _ := o.Configurable.Get("recursionLimit")
+	n := v.Float() // at most what an integer of JSON can be exactly
+	if whole := int64(min(max(n, 0), limits.EventIndexMax)); float64(whole) == n {
+		return whole
+	}
+	return 0
 }
 
 // Equal reports the same options; nil has none.
@@ -233,9 +247,21 @@ const (
 
 // RunClosed ends a run, which accepts no further attempts (docs/design.md#ends-and-branches).
 type RunClosed struct {
-	Outcome RunOutcome `json:"outcome"`
-	Reason  string     `json:"reason"`
+	// Limit is set for a run that reached a limit which it was started with: no request precedes its end. Additive.
+	Limit   *LimitReached `json:"limit,omitzero"`
+	Outcome RunOutcome    `json:"outcome"`
+	Reason  string        `json:"reason"`
 }
+
+// LimitReached is a limit of a run, and the number that it does not allow (docs/design.md#limits-of-a-run).
+type LimitReached struct {
+	Kind     string `json:"kind"` // StepsLimit
+	Limit    int64  `json:"limit"`
+	Observed int64  `json:"observed"`
+}
+
+// StepsLimit is the kind of the limit of the steps that a run takes up.
+const StepsLimit = "node-executions"
 
 // Kind is "run_closed".
 func (RunClosed) Kind() string { return "run_closed" }
@@ -245,8 +271,14 @@ func (RunClosed) DedupeKey(owner string, s Scope) string {
 	return "run_closed:" + owner + ":" + s.RunID.String()
 }
 
-// Check returns an error for unknown outcomes and a reason that is empty or too long.
+// Check returns an error for unknown outcomes, a reason that is empty or too long, and a limit that is not reached.
 func (r RunClosed) Check(Scope) error {
-	return cmp.Or(oneOf("outcome", r.Outcome, OutcomeCancelled, OutcomeFailed),
+	err := oneOf("outcome", r.Outcome, OutcomeCancelled, OutcomeFailed)
+	if l := r.Limit; l != nil {
+		err = cmp.Or(err, errorIf(r.Outcome != OutcomeFailed, "a run that reached a limit is not failed"),
+			errorIf(l.Kind != StepsLimit, "the kind of the limit is not known"),
+			errorIf(l.Limit < 1 || l.Observed <= l.Limit, "the limit is not reached"))
+	}
+	return cmp.Or(err,
 		within("reason of %d bytes", len(r.Reason), 1, limits.SummaryBytesMax))
 }

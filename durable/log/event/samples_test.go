@@ -144,4 +144,10 @@ var samples = []struct {
 	{"run_event_recorded.sent", atRoot, event.RunEventRecorded{CausationID: "c-1", NodeID: "writer", Number: 32, Type: "envelope.refusal",
 		Payload: canon.OfMembers(canon.Member{Name: "model", Value: canon.OfString("m")},
 			canon.Member{Name: "nodeId", Value: canon.OfString("writer")}, canon.Member{Name: "provider", Value: canon.OfString("p")})}},
+	{"run_paused", atRun, event.RunPaused{N: 1, Reason: "maintenance"}},
+	{"run_paused.drain", atRun, event.RunPaused{Drain: true, N: 2, Reason: "maintenance"}},
+	{"run_resumed", atRun, event.RunResumed{N: 1}},
+	{"run_resumed.reason", atRun, event.RunResumed{N: 2, Reason: "it is over"}},
+	{"run_closed.limit", atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the limit",
+		Limit: &event.LimitReached{Kind: event.StepsLimit, Limit: 3, Observed: 4}}},
 }

@@ -289,5 +289,6 @@ func (d *attempt) advance(walked interpreter.Result, q *requirements) error {
 	d.outputs()
 	d.runEvents()
 	d.observe()
+	d.limit()
 	return nil
 }

@@ -38,9 +38,12 @@ type Facts struct {
 	// Given are the context keys that refused attempts at the node set since the last accepted one.
 	Given    []string
 	HasChild bool // an acked_step edge starts at the node
-	OpenGaps []OpenGap
-	Outputs  []Output // the node's current ones, oldest first
-	Notes    string   // the node's current ones, whole (docs/design.md#whole-notes)
+	// Executions is the number of steps that the run has taken up, StepsMax how many it may; 0: any number.
+	Executions int64
+	StepsMax   int64
+	OpenGaps   []OpenGap
+	Outputs    []Output // the node's current ones, oldest first
+	Notes      string   // the node's current ones, whole (docs/design.md#whole-notes)
 	// Capabilities maps a capability to the status of its latest strong observation on the
 	// path to the node.
 	Capabilities map[string]string

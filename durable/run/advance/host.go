@@ -55,8 +55,7 @@ func (q *requirements) host(pendingMs, nowMs int64) {
 	case r.TypeID != q.step.Host.TypeID || r.StepInstanceKey != q.state.PendingStep().Key():
 		q.invalid(host.Kind, at, fix, "The %s of step %q is of another step.", host.Kind, q.step.StepID)
 	case !r.OK():
-		q.invalid(host.Kind, at, "The host ends the run as failed.", "Step %q failed (%s): %s", q.step.StepID, r.Error.Code,
-			r.Error.Message)
+		q.invalid(host.Kind, at, "The host ends the run as failed.", "%s", host.FailedText(q.step.StepID, *r.Error))
 	case delays && nowMs < due && len(q.fromAttempt(host.Kind)) > 0:
 		q.invalid(host.Kind, at, fix, "The delay of step %q lasts until %s, and the attempt was made before.",
 			q.step.StepID, event.TimeText(due))

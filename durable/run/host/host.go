@@ -102,6 +102,21 @@ func (e Error) valid() bool {
 		len(e.Message) <= limits.SummaryBytesMax
 }
 
+// FailedText is the sentence about a step that failed, in blockers and gaps. It is stored, and must not change.
+func FailedText(stepID string, e Error) string {
+	return fmt.Sprintf("Step %q failed (%s): %s", stepID, e.Code, e.Message)
+}
+
+// FailedCode is the code in the sentence about a step that failed, "" for any other text.
+func FailedCode(stepID, text string) string {
+	rest, ok := strings.CutPrefix(text, fmt.Sprintf("Step %q failed (", stepID))
+	code, _, closed := strings.Cut(rest, "): ")
+	if !ok || !closed {
+		return ""
+	}
+	return code
+}
+
 // EnginePrefix begins the keys of the context that belong to the engine. They are no part of the
 // outputs of a step.
 const EnginePrefix = "waybill."
@@ -122,6 +137,12 @@ const (
 	defaultMessage = "The workflow has a step that fails."
 )
 
+// Error of a step that needs a capability which the host does not provide: no host of this program has any.
+const (
+	missingCode    = "capability_not_provided"
+	missingDefault = "conformance.never-provided"
+)
+
 // functions are the types that are performed.
 var functions = map[string]func(Step, *Result){
 	hoststep.Noop:  func(Step, *Result) {},
@@ -134,6 +155,12 @@ var functions = map[string]func(Step, *Result){
 			}
 		}
 		r.Outputs = canon.OfMembers(members...)
+	},
+	hoststep.RequiresMissing: func(s Step, r *Result) {
+		requires, _ := s.Config.Get("requires")
+		r.Outcome = Failed
+		r.Error = &Error{missingCode, fmt.Sprintf("The step needs %s, which this host does not provide.",
+			cmp.Or(requires.Text(), missingDefault))}
 	},
 	hoststep.Fail: func(s Step, r *Result) {
 		code, _ := s.Config.Get("code")

@@ -35,6 +35,12 @@ func TestPerform(t *testing.T) {
 		{"core.identity", "", "", `{"kind":"wr.host_result","outcome":"completed","outputs":{},"stepInstanceKey":"l@0::s","typeId":"core.identity"}`},
 		{"core.fail", `{"code":"E1","message":"Out of order."}`, "", `{"error":{"code":"E1","message":"Out of order."},"kind":"wr.host_result",` +
 			`"outcome":"failed","stepInstanceKey":"l@0::s","typeId":"core.fail"}`},
+		{"core.conformance.requiresMissing", "", "", `{"error":{"code":"capability_not_provided","message":"The step needs ` +
+			`conformance.never-provided, which this host does not provide."},"kind":"wr.host_result","outcome":"failed",` +
+			`"stepInstanceKey":"l@0::s","typeId":"core.conformance.requiresMissing"}`},
+		{"core.conformance.requiresMissing", `{"requires":"chat.sendPrompt"}`, "", `{"error":{"code":"capability_not_provided",` +
+			`"message":"The step needs chat.sendPrompt, which this host does not provide."},"kind":"wr.host_result","outcome":"failed",` +
+			`"stepInstanceKey":"l@0::s","typeId":"core.conformance.requiresMissing"}`},
 		{"core.fail", "", "", `{"error":{"code":"host_step_failed","message":"The workflow has a step that fails."},` +
 			`"kind":"wr.host_result","outcome":"failed","stepInstanceKey":"l@0::s","typeId":"core.fail"}`},
 	} {
@@ -49,12 +55,12 @@ func TestPerform(t *testing.T) {
 			t.Errorf("%s: %v\n got %s\nwant %s", row.typeID, err, v.JCS(), row.want)
 		}
 		again, err := host.Decode(v)
-		if second, _ := again.Value(); err != nil || !second.Equal(v) || again.OK() != (row.typeID != "core.fail") {
+		if second, _ := again.Value(); err != nil || !second.Equal(v) || again.OK() == strings.Contains(row.want, `"failed"`) {
 			t.Errorf("%s: %v, %+v", row.typeID, err, again)
 		}
 	}
 	for _, typeID := range []string{"core.approvalGate", "core.clarificationGate", "core.interrupt", "core.ai.callPrompt",
-		"core.conformance.requiresMissing", "core.shell"} {
+		"core.shell"} {
 		if _, err := host.Perform(host.Step{Step: hoststep.Step{TypeID: typeID}}); !errors.Is(err, host.ErrUnsupported) {
 			t.Errorf("%s: %v", typeID, err)
 		}
@@ -149,5 +155,19 @@ func TestUnsupported(t *testing.T) {
 		body: [{id: b, title: B, action: {kind: host, typeId: core.ai.callPrompt}}, {id: c, title: C, action: {kind: host, typeId: core.interrupt}}]}`)
 	if !slices.Equal(got, []string{"core.ai.callPrompt", "core.interrupt"}) {
 		t.Error(got)
+	}
+}
+
+// TestFailedText: the code is read from the sentence that is stored, and from no other one.
+func TestFailedText(t *testing.T) {
+	e := host.Error{Code: "not_available", Message: "It is away (for now): later."}
+	text := host.FailedText(`a"b`, e)
+	if got := host.FailedCode(`a"b`, text); got != e.Code || text != `Step "a\"b" failed (not_available): It is away (for now): later.` {
+		t.Errorf("%q in %s", got, text)
+	}
+	for _, other := range []string{"", "Step", `Step "a" failed (x`, text} {
+		if got := host.FailedCode("a", other); got != "" {
+			t.Errorf("%q in %s", got, other)
+		}
 	}
 }

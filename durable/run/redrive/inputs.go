@@ -215,6 +215,18 @@ func CancellationOf(events []event.Event) advance.Cancellation {
 	return c
 }
 
+// HoldOf returns a recorded request to pause a run, or to resume it.
+func HoldOf(events []event.Event) advance.Hold {
+	h := advance.Hold{Actor: events[0].Actor, AtMs: events[0].TimestampMs}
+	switch p := events[0].Data.(type) {
+	case event.RunPaused:
+		h.Reason, h.Drain = p.Reason, p.Drain
+	case event.RunResumed:
+		h.Reason = p.Reason
+	}
+	return h
+}
+
 // TurnOf returns the end of a turn and the verdict about it. The verdict is an input: how often a node is refused
 // is a limit of the version that decided.
 func TurnOf(events []event.Event) (t advance.Turn, verdict event.GuardVerdict) {

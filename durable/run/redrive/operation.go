@@ -24,6 +24,8 @@ const (
 	Approve    Operation = "approve"    // a person's decision about a step
 	Cancel     Operation = "cancel"     // a request to end a run
 	Close      Operation = "close"      // the end of a run
+	Pause      Operation = "pause"      // a request to hold a run
+	Resume     Operation = "resume"     // the end of a pause
 	Turn       Operation = "turn"       // the record of a hook about the end of an agent's turn
 	RunEvent   Operation = "run_event"  // a run event that a test of the protocol sent
 	Depart     Operation = "depart"     // the record of where a replay departs from its source
@@ -55,6 +57,10 @@ func OperationOf(events []event.Event) Operation {
 		return Cancel
 	case event.RunClosed:
 		return Close
+	case event.RunPaused:
+		return Pause
+	case event.RunResumed:
+		return Resume
 	case event.GuardNoted:
 		return Turn
 	case event.RunEventRecorded:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/verify"
@@ -180,6 +181,16 @@ func (w *fixture) drive(rt *rapid.T) (sessions []id.Session) {
 	return sessions
 }
 
+// pause pauses a run, and resumes it.
+func (w *fixture) pause(at engine.Position) error {
+	x := pausing.New(w.g, w.store)
+	_, err := x.Pause(w.ctx, w.by(event.Human), at, pausing.Request{Reason: w.text("for a while"), Drain: w.clock%3 == 0})
+	if err == nil {
+		_, err = x.Resume(w.ctx, w.by(event.Human), at, pausing.Request{Reason: w.text("it is over")})
+	}
+	return err
+}
+
 // handOver hands a session over, and revokes that.
 func (w *fixture) handOver(s id.Session) error {
 	x := travel.New(w.g, w.store, nil)
@@ -191,7 +202,9 @@ func (w *fixture) handOver(s id.Session) error {
 }
 
 func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine.Answer, error) {
-	switch rapid.IntRange(0, 13).Draw(rt, "move") {
+	switch rapid.IntRange(0, 14).Draw(rt, "move") {
+	case 14:
+		return a, w.pause(a.Position())
 	case 13:
 		return a, w.handOver(a.Session.SessionID)
 	case 0:

@@ -85,6 +85,12 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 	case event.RunCancelRequested:
 		p.Reason = r.text(p.Reason, limits.SummaryBytesMax)
 		return p, nil
+	case event.RunPaused:
+		p.Reason = r.text(p.Reason, limits.SummaryBytesMax)
+		return p, nil
+	case event.RunResumed:
+		p.Reason = r.text(p.Reason, limits.SummaryBytesMax)
+		return p, nil
 	case event.RunClosed:
 		p.Reason = r.text(p.Reason, limits.SummaryBytesMax)
 		return p, nil

@@ -33,7 +33,7 @@ func one(t *testing.T, load func(canon.Digest) ([]byte, error), payloads ...even
 		switch p.(type) {
 		case event.SessionHandedOver:
 			scope = event.Scope{}
-		case event.RunStarted, event.RunCancelRequested, event.RunClosed, event.ContextSet:
+		case event.RunStarted, event.RunCancelRequested, event.RunClosed, event.RunPaused, event.RunResumed, event.ContextSet:
 			scope.NodeID = id.Node{}
 		case event.ObservationRecorded:
 			scope = event.Scope{}
@@ -99,6 +99,7 @@ func TestRedactsEveryTextOfEveryKind(t *testing.T) {
 		observed(long(limits.ShortStringMax-10)),
 		event.RunCancelRequested{Reason: secret},
 		event.SessionHandedOver{FromStoreID: id.NewStore(id.Seed{1}), N: 1, To: secret},
+		event.RunPaused{N: 1, Reason: secret}, event.RunResumed{N: 1, Reason: secret},
 		event.RunClosed{Outcome: event.OutcomeCancelled, Reason: long(limits.SummaryBytesMax)})
 	text, err := json.Marshal(fmt.Sprintf("%+v", got))
 	if err != nil {

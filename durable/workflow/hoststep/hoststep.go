@@ -101,7 +101,9 @@ var configs = map[string]shape.Shape{
 			Like: `a code such as "not_available"`}),
 		shape.May("message", shape.Text{Min: 1, Max: limits.HostMessageCharactersMax})),
 	ApprovalGate: shape.AnyObject, ClarificationGate: shape.AnyObject, Interrupt: shape.AnyObject,
-	CallPrompt: shape.AnyObject, RequiresMissing: shape.AnyObject,
+	CallPrompt: shape.AnyObject,
+	RequiresMissing: shape.ObjectOf("the config of "+RequiresMissing, shape.May("requires", shape.Text{Min: 1, Max: 128,
+		Pattern: pattern.New(`^[a-z][A-Za-z0-9_.-]*$`), Like: `the id of a capability such as "chat.sendPrompt"`})),
 }
 
 // Shape is the action of a host step in a workflow file.
@@ -134,4 +136,6 @@ var descriptions = map[string]string{
 	"the config of " + Delay + ".defaultMs": "The delay in milliseconds where the context has no delayMs and no delaySeconds",
 	"the config of " + Fail + ".code":       "The code of the error",
 	"the config of " + Fail + ".message":    "The message of the error",
+
+	"the config of " + RequiresMissing + ".requires": "The capability that the step needs; no host provides any",
 }

@@ -35,7 +35,7 @@ func InstalledPath(ref canon.Digest) string { return ObjectPath(manifest.Install
 // Examples:
 //
 //	cache/audit-7
-//	sessions/sess_…/cache/head-7
+//	sessions/sess_…/cache/head-8
 //	sessions/sess_…/cache/annotations-3
 func HeadPath(log manifest.Log, format int) string {
 	switch session, err := id.ParseSession(log.Owner); {

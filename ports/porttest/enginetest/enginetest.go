@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/lines"
 	"github.com/waybill/waybill/durable/engine/lists"
+	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/unattended"
@@ -58,7 +59,8 @@ type Engine struct {
 	*learning.Learning
 	candidates.Offers
 	settings.Settings
-	Wire *wire.Wire
+	Wire   *wire.Wire
+	Pauses pausing.Pauses
 
 	// Store is what the parts use.
 	Store Store
@@ -73,7 +75,8 @@ func Over(s Store) *Engine {
 	verifier := verify.New(e.Reader, s, audit)
 	return &Engine{Engine: e, Views: v, Finder: unattended.New(e.Reader, s, here), Lists: lists.New(e.Reader, s, v), Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
-		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Store: s}
+		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Pauses: pausing.New(e, s),
+		Store: s}
 }
 
 // Approve is Decide for an approval of what a node holds, without a comparison to what was shown.

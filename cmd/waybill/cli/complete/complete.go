@@ -57,25 +57,35 @@ func RunArg(a *cli.App) cobra.CompletionFunc {
 	}
 }
 
-// OpenRun returns the completion of RUN as the first argument with runs that can be cancelled. @last is
-// among them if the latest run is one.
-func OpenRun(a *cli.App) cobra.CompletionFunc {
+// OpenRun returns the completion of RUN as the first argument with runs that can be cancelled.
+func OpenRun(a *cli.App) cobra.CompletionFunc { return someRun(a, isOpen) }
+
+// PausedRun returns the completion of RUN as the first argument with runs that can be resumed.
+func PausedRun(a *cli.App) cobra.CompletionFunc {
+	return someRun(a, func(r views.RunSummary) bool { return r.Status == runs.Paused })
+}
+
+// someRun returns the completion of RUN as the first argument with the runs that are accepted. @last is among them if the
+// latest run is one.
+func someRun(a *cli.App, accept func(views.RunSummary) bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		list := latestRuns(a, cmd, isOpen)
+		list := latestRuns(a, cmd, accept)
 		var out []cobra.Completion
-		if len(list) > 0 && isOpen(list[0]) {
+		if len(list) > 0 && accept(list[0]) {
 			out = append(out, lastRun)
 		}
-		isClosed := func(r views.RunSummary) bool { return !isOpen(r) }
-		return append(out, runCompletions(slices.DeleteFunc(list, isClosed))...), cobra.ShellCompDirectiveNoFileComp
+		refused := func(r views.RunSummary) bool { return !accept(r) }
+		return append(out, runCompletions(slices.DeleteFunc(list, refused))...), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// isOpen reports that a run accepts steps, and can be cancelled.
-func isOpen(r views.RunSummary) bool { return r.Status == runs.InProgress || r.Status == runs.Blocked }
+// isOpen reports that a run has not ended, and can be cancelled.
+func isOpen(r views.RunSummary) bool {
+	return r.Status == runs.InProgress || r.Status == runs.Blocked || r.Status == runs.Paused
+}
 
 // isRun accepts every run.
 func isRun(views.RunSummary) bool { return true }

@@ -30,7 +30,7 @@ func Sign(s runs.Status) string {
 		return "✓"
 	case runs.Failed, runs.Cancelled:
 		return "✗"
-	case runs.Blocked, runs.CompleteWithGaps, runs.Cancelling:
+	case runs.Blocked, runs.Paused, runs.CompleteWithGaps, runs.Cancelling:
 		return "!"
 	}
 	return "●"

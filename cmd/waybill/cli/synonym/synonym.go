@@ -27,6 +27,7 @@ var (
 	made   = []Meaning{{"A workflow file to start from", "workflows new ID"}, {"A run", "start ID"}}
 	right  = []Meaning{{"A workflow file", "workflows validate FILE"}, {"The store", "verify"}}
 	ended  = []Meaning{{"The end of a run", "runs cancel RUN"}}
+	held   = []Meaning{{"A run, which takes no steps then", "runs pause RUN"}}
 	given  = []Meaning{{"The output of the pending step", "continue --run @last"}}
 	handed = []Meaning{{"A run as a page to read", "runs report RUN"}, {"A session as a file to import", "export RUN -o FILE"}}
 	seen   = []Meaning{{"The store in a browser", "console"}, {"A run as a page to read", "runs report RUN"}}
@@ -44,6 +45,7 @@ func All() map[string][]Meaning { // built for an error alone
 		"show": shown, "view": shown, "get": shown, "info": shown, "describe": shown, "cat": shown,
 		"new": made, "create": made, "add": made, "validate": right, "check": right, "lint": right, "fsck": right,
 		"cancel": ended, "stop": ended, "abort": ended, "kill": ended, "end": ended,
+		"pause": held, "hold": held, "suspend": held,
 		"next": given, "done": given, "submit": given, "complete": given, "ack": given, "step": given,
 		"rm": gone, "remove": gone, "delete": gone, "clean": gone, "prune": gone, "cleanup": gone,
 		"exec": {{"A workflow", "run ID"}}, "do": {{"A workflow", "run ID"}}, "go": {{"A workflow", "run ID"}},
