@@ -24,7 +24,7 @@ import (
 )
 
 // allScopes are the scopes of the key of most tests.
-const allScopes = "manifest:read,runs:create,runs:read,runs:cancel,feedback:write,proposals:author,packs:publish"
+const allScopes = "manifest:read,runs:create,runs:read,runs:cancel,feedback:write,proposals:author,packs:publish,approvals:respond"
 
 // served is a server in a process of its own, which is killed and started again.
 type served struct {

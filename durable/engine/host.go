@@ -23,6 +23,9 @@ type PendingHost struct {
 	SinceMs int64 `json:"-"`
 	// Error is why the step failed: the host still has to end the run.
 	Error *host.Error `json:"error,omitzero"`
+	// ExpiresMs is when a gate fails without an answer, 0: never. Responses are the answers that it got.
+	ExpiresMs int64            `json:"-"`
+	Responses []event.Response `json:"-"`
 }
 
 // HostAt returns the host step that is pending at a node, without its error; nil for a step of others.
@@ -31,7 +34,7 @@ func HostAt(w compile.Compiled, s snapshot.State, n *runs.Node) *PendingHost {
 	if !ok {
 		return nil
 	}
-	return &PendingHost{TypeID: h.TypeID, UntilMs: h.DueMs, SinceMs: n.CreatedAtMs}
+	return &PendingHost{TypeID: h.TypeID, UntilMs: h.DueMs, SinceMs: n.CreatedAtMs, ExpiresMs: h.ExpiresMs}
 }
 
 // hostAt is HostAt with the error of a step that failed.
@@ -40,8 +43,8 @@ func (n *Answers) hostAt(ctx context.Context, w compile.Compiled, s snapshot.Sta
 	if out == nil {
 		return nil, nil
 	}
-	var err error
-	out.Error, err = n.HostError(ctx, at)
+	result, err := n.HostResult(ctx, at)
+	out.Error, out.Responses = result.Error, result.Responses
 	return out, err
 }
 

@@ -85,7 +85,7 @@ var (
 
 // table lists the routes in the order of docs/http.md.
 func table() []*route {
-	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), feedbackRoutes(), proposalRoutes())
+	return slices.Concat(discoveryRoutes(), runRoutes(), eventRoutes(), cancelRoutes(), interruptRoutes(), feedbackRoutes(), proposalRoutes())
 }
 
 func discoveryRoutes() []*route {

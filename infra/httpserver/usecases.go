@@ -13,6 +13,8 @@ import (
 // Host has the use cases of one store. Its methods are called from many goroutines. Errors are faults: the server makes
 // envelopes of them by one table (openwop.EnvelopeOf). A run is named by its whole id; any other text is RUN_NOT_FOUND.
 type Host interface {
+	Interrupts
+
 	// Keys returns the keys that count now (docs/design.md#openwop-keys). It is called for each request.
 	Keys(ctx context.Context) ([]httpkeys.Key, error)
 

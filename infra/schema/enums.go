@@ -248,7 +248,8 @@ func wireEnums() []enum {
 			openwop.ErrNotFound, openwop.ErrMethodNotAllowed, openwop.ErrConflict, openwop.ErrIdempotencyMismatch,
 			openwop.ErrIdempotencyInFlight, openwop.ErrTooLarge, openwop.ErrUnprocessable,
 			openwop.ErrUnsupportedStreamMode, openwop.ErrUnsupportedMedia, openwop.ErrCapabilityNotProvided,
-			openwop.ErrCapabilityRequired, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal),
+			openwop.ErrCapabilityRequired, openwop.ErrInterruptNotFound, openwop.ErrInterruptResolved,
+			openwop.ErrInterruptExpired, openwop.ErrCorrelationMismatch, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal),
 	}
 }
 

@@ -1,21 +1,29 @@
 package wire
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/host"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 )
 
 // Codes of errors in payloads and snapshots.
 const (
 	CodeStepFailed       = "step_failed"       // a command or host step failed
 	CodeApprovalRejected = "approval_rejected" // a person denied a step
+	CodeTimeout          = "interrupt_timeout" // nobody answered a gate of the host in time
 	CodeRunFailed        = "run_failed"        // the run was ended as failed
 )
+
+// resolvedMax bounds the resolved requests that a node keeps: an older one has no answer to be repeated.
+const resolvedMax = 4
 
 // interrupt is a request that is not resolved.
 type interrupt struct {
@@ -25,6 +33,13 @@ type interrupt struct {
 	asked []string
 	// received reports that an approval was accepted since the request.
 	received bool
+
+	gate     *hoststep.Step   // of the host, nil for any other request
+	human    bool             // a person has to approve
+	data     canon.Value      // what is requested, without secrets
+	at       id.Node          // where the run is suspended
+	atMs     int64            // of the request
+	votes    []event.Response // the answers to a gate
 }
 
 // begin notes an attempt, which is the first event of its segment. An attempt at another node than the
@@ -34,7 +49,7 @@ func (s *segment) begin(e event.Event, p event.AdvanceRecorded) {
 	if s.attempt != nil || at == nil || at.state == nil || s.started == nil {
 		return
 	}
-	s.attempt, s.outcome = &e, &p.Outcome
+	s.attempt, s.outcome, s.response = &e, &p.Outcome, p.Response
 	if at == s.current || !s.accepted() && at.left {
 		return
 	}
@@ -76,9 +91,11 @@ func (s *segment) cancel(e event.Event, why string) draft {
 func (s *segment) decide() error {
 	e, n := *s.attempt, s.nodes[s.attempt.Scope.NodeID]
 	n.attempts++
+	n.tries++
 	if !s.accepted() {
 		return s.refuse(e, n)
 	}
+	s.answer(e, n)
 	s.resolve(e, n)
 	s.retried(e, n)
 	var outputs canon.Value
@@ -106,6 +123,7 @@ func (s *segment) refuse(e event.Event, n *node) error {
 		s.after(e, openwop.VendorType("attempt_blocked"), n, s.blocked(n))
 		return nil
 	}
+	s.answer(e, n)
 	if failed := s.failureOf(n); failed != nil {
 		s.resolve(e, n)
 		s.retried(e, n)
@@ -159,10 +177,41 @@ func (s *segment) failureOf(n *node) *openwop.RunError {
 	for _, b := range s.blockers() {
 		if b.Code == reason.BlockerInvalidOutput && b.Pointer.Kind == reason.AtWorkflowStep && b.Check == nil &&
 			b.Pointer.StepID == n.step {
-			return &openwop.RunError{Code: CodeStepFailed, Message: s.free("", b.Message).Value.Text()}
+			return &openwop.RunError{Code: s.failureCode(n), Message: s.free("", b.Message).Value.Text()}
 		}
 	}
 	return nil
+}
+
+// failureCode is the code of a step whose performed result was refused.
+func (s *segment) failureCode(n *node) string {
+	switch {
+	case n.host == nil || s.response == nil:
+		return CodeStepFailed
+	case s.response.Action == event.RespondTimeout:
+		return CodeTimeout
+	}
+	return CodeApprovalRejected
+}
+
+// answer drafts an answer to an approval gate of the host, also one that others have to join.
+func (s *segment) answer(e event.Event, n *node) {
+	open := n.open
+	if s.response == nil || open == nil || open.gate == nil {
+		return
+	}
+	open.votes = append(open.votes, *s.response)
+	if open.kind != openwop.ApprovalInterrupt {
+		return
+	}
+	by := s.free("decidedBy", s.response.By)
+	s.after(e, openwop.ApprovalReceived, n, payload(word("nodeId", n.id), word("action", s.response.Action), by))
+	if s.response.Action == event.RespondAccept {
+		progress := payload(member("granted", canon.OfInt(host.TallyOf(open.votes).Granted)),
+			member("required", canon.OfInt(open.gate.ApprovalOf().Required)))
+		s.after(e, openwop.ApprovalGranted, n, payload(word("gateId", n.id), member("principal", by.Value),
+			member("quorumProgress", progress)))
+	}
 }
 
 // errorOf is an error in a payload.
@@ -184,10 +233,14 @@ func (s *segment) resolve(e event.Event, n *node) {
 				answers = answers.With(key, v)
 			}
 		}
+		by := actorText(e.Actor)
+		if s.response != nil {
+			by = cmp.Or(s.response.By, by)
+		}
 		s.after(e, openwop.ClarificationResolved, n, payload(word("nodeId", n.id), member("answers", answers),
-			s.free("answeredBy", actorText(e.Actor))))
+			s.free("answeredBy", by)))
 	case openwop.ApprovalInterrupt:
-		if !open.received && s.accepted() {
+		if open.gate == nil && !open.received && s.accepted() {
 			s.after(e, openwop.ApprovalReceived, n, payload(word("nodeId", n.id), word("action", "accept"),
 				s.free("decidedBy", actorText(e.Actor))))
 		}
@@ -196,7 +249,17 @@ func (s *segment) resolve(e event.Event, n *node) {
 		s.resolved(e, n, open)
 	}
 	s.after(e, openwop.NodeResumed, n, payload(word("nodeId", n.id), word("interruptId", open.id)))
+	n.resolved = append(n.resolved[max(0, len(n.resolved)-resolvedMax+1):], Resolution{Interrupt: n.interrupt(), Given: s.given, Accepted: s.accepted(),
+		Attempt: attemptOf(e)})
 	n.open, n.status = nil, openwop.NodeIsRunning
+}
+
+// attemptOf is the id of the attempt that an event records.
+func attemptOf(e event.Event) (out id.Attempt) {
+	if p, ok := e.Data.(event.AdvanceRecorded); ok {
+		out = p.AttemptID.Own()
+	}
+	return out
 }
 
 // resolved drafts the resolution of an interrupt.

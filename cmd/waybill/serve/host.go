@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/hosting"
 	"github.com/waybill/waybill/durable/engine/idempotency"
+	"github.com/waybill/waybill/durable/engine/interrupts"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/engine/wire"
@@ -37,6 +38,7 @@ type host struct {
 	runs       hosting.Runs
 	feedback   hosting.Feedback
 	proposals  hosting.Proposals
+	interrupts interrupts.Interrupts
 	notices    *notices
 	performing *performing
 	workflows  *workflows
