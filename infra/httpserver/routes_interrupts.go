@@ -40,7 +40,7 @@ func interruptRoutes() []*route {
 			purpose: "Answer the interrupt of a token.",
 			notes: "The token is the credential, of one interrupt: it answers nothing once that is answered, or the run has " +
 				"ended.",
-			body:     form[openwop.Resolution](true),
+			body:     form[openwop.Resolution](false),
 			answers:  []answer{success[openwop.Resolved](http.StatusOK, "the state of the run after the answer")},
 			refusals: []outcome{unknownToken, otherAnswer, noAnswer, otherEvent}, handle: resolveByToken},
 	}

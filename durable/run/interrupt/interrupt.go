@@ -142,6 +142,9 @@ func (r Request) Read(v canon.Value) (Resume, error) {
 
 // check refuses a value that has another form.
 func (r Request) check(v canon.Value) error {
+	if v.IsNull() {
+		return invalid("", "the answer is null")
+	}
 	var all []problem.Problem
 	r.shape().Check(problem.SourceValue{Value: v}, func(p problem.Problem) {
 		if p.Severity == problem.Error {
