@@ -153,7 +153,7 @@ func TestServedAnswersToPerformers(t *testing.T) {
 	c := scenario{t, s, s.key}
 	run := c.create("test.performed", nil)
 	c.until(run, "waiting-input")
-	c.envelope(c.answer(run, "asked", object{"answers": object{"colour": "green"}}), 409, "conflict")
+	c.envelope(c.answer(run, "asked", object{"answers": object{"colour": "green"}}), 400, "validation_error")
 	answers := object{"answers": object{"colour": "blue"}}
 	c.resolved(c.answer(run, "asked", answers), "running", "waiting-approval")
 	c.until(run, "waiting-approval")

@@ -363,7 +363,7 @@ const (
 	// GateTimeoutMsMax bounds how long a host step waits for an answer: a leap year. GateNameCharactersMax bounds the name
 	// of one who answers it, in characters of at most four bytes, and GateChoicesMax the choices of a question.
 	GateTimeoutMsMax      = PeriodSecondsMax * 1000
-	GateNameCharactersMax = ActorRefMax / 4
+	GateNameCharactersMax = 64
 	GateChoicesMax        = 100
 	// GateResponsesMax bounds the answers to one gate: a quorum that is neither met nor out of reach has fewer.
 	GateResponsesMax = 4 * ApprovalsMax

@@ -33,6 +33,9 @@ func TestEveryRouteAnswers(t *testing.T) {
 		{"pollRunEvents", "GET", "/v1/runs/" + ended.id + "/events/poll", "", 200, `"isComplete":true`},
 		{"cancelRun", "POST", "/v1/runs/" + ended.id + "/cancel", "", 200, `"status":"completed"`},
 		{"bulkCancelRuns", "POST", "/v1/runs:bulk-cancel", `{"runIds":["` + open.id + `"],"reason":"r"}`, 200, `"ok":true`},
+		{"resolveInterrupt", "POST", "/v1/runs/" + open.id + "/interrupts/gate", `{"resumeValue":{"action":"accept"}}`, 200, `"interruptId":"gate:1"`},
+		{"inspectInterrupt", "GET", "/v1/interrupts/" + fakeToken, "", 200, `"kind":"external-event"`},
+		{"resolveInterruptByToken", "POST", "/v1/interrupts/" + fakeToken, `{"resumeValue":7}`, 200, `"status":"running"`},
 		{"createAnnotation", "POST", "/v1/runs/" + ended.id + "/annotations", `{"signal":{"kind":"flag"}}`, 201, `"principalRef":"key:all"`},
 		{"listAnnotations", "GET", "/v1/runs/" + ended.id + "/annotations", "", 200, `{"annotations":[{`},
 		{"listProposals", "GET", proposalPath + "?state=draft", "", 200, `{"proposals":[{`},
@@ -72,6 +75,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 func TestUnknownThingsAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
+	run := s.host.addRun().add(openwop.RunStarted)
 	for _, c := range []struct{ method, path, body, code string }{
 		{"GET", "/v1/workflows/none", "", "not_found"},
 		{"POST", "/v1/runs", `{"workflowId":"none"}`, "not_found"},
@@ -79,6 +83,10 @@ func TestUnknownThingsAreNotFound(t *testing.T) {
 		{"GET", "/v1/runs/none/events", "", "run_not_found"},
 		{"GET", "/v1/runs/none/events/poll", "", "run_not_found"},
 		{"POST", "/v1/runs/none/cancel", "", "run_not_found"},
+		{"POST", "/v1/runs/none/interrupts/gate", `{"resumeValue":1}`, "run_not_found"},
+		{"POST", "/v1/runs/" + run.id + "/interrupts/none", `{"resumeValue":1}`, "interrupt_not_found"},
+		{"GET", "/v1/interrupts/none", "", "interrupt_not_found"},
+		{"POST", "/v1/interrupts/none", `{"other":1}`, "interrupt_not_found"},
 		{"POST", "/v1/runs/none/annotations", `{"signal":{"kind":"flag"}}`, "run_not_found"},
 		{"GET", "/v1/runs/none/annotations", "", "run_not_found"},
 		{"GET", proposalPath + "/none", "", "not_found"},

@@ -53,6 +53,14 @@ func (w wanted) asked() (keys []string) {
 	return keys
 }
 
+// rules are the questions for the rules about answers.
+func (w wanted) rules() (all []rules.Question) {
+	for _, q := range w.questions {
+		all = append(all, rules.Question{Key: q.key, Choices: q.choices})
+	}
+	return all
+}
+
 // arrive drafts the start of a node, and its suspension if nothing but a person or an agent can complete
 // it; or the end of the run.
 func (s *segment) arrive(a arrival) error {
@@ -232,7 +240,7 @@ func (s *segment) wantedBy(n *node) (wanted, error) {
 // request drafts what a node requests, and its suspension.
 func (s *segment) request(e event.Event, n *node, want wanted) {
 	n.interrupts++
-	n.open = &interrupt{kind: want.kind, id: interruptID(n), asked: want.asked(), gate: want.gate, human: n.gate != nil,
+	n.open = &interrupt{kind: want.kind, id: interruptID(n), asked: want.asked(), questions: want.rules(), gate: want.gate, human: n.gate != nil,
 		at: n.self, atMs: s.timeOf(e)}
 	title := cmp.Or(s.free("", want.title).Value.Text(), n.id)
 	switch want.kind {
@@ -267,7 +275,7 @@ func (s *segment) requestOf(n *node) canon.Value {
 
 // rules are those for answers to an interrupt of the node.
 func (n *node) rules(open *interrupt) rules.Request {
-	return rules.Request{Kind: open.kind, Gate: open.gate, Human: open.human, Automatic: automatic(n.typeID()), Asked: open.asked}
+	return rules.Request{Kind: open.kind, Gate: open.gate, Human: open.human, Automatic: automatic(n.typeID()), Questions: open.questions}
 }
 
 // typeID is the type of a node for clients.

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/host"
+	rules "github.com/waybill/waybill/durable/run/interrupt"
 	"github.com/waybill/waybill/durable/workflow/hoststep"
 )
 
@@ -34,12 +35,13 @@ type interrupt struct {
 	// received reports that an approval was accepted since the request.
 	received bool
 
-	gate     *hoststep.Step   // of the host, nil for any other request
-	human    bool             // a person has to approve
-	data     canon.Value      // what is requested, without secrets
-	at       id.Node          // where the run is suspended
-	atMs     int64            // of the request
-	votes    []event.Response // the answers to a gate
+	questions []rules.Question
+	gate      *hoststep.Step   // of the host, nil for any other request
+	human     bool             // a person has to approve
+	data      canon.Value      // what is requested, without secrets
+	at        id.Node          // where the run is suspended
+	atMs      int64            // of the request
+	votes     []event.Response // the answers to a gate
 }
 
 // begin notes an attempt, which is the first event of its segment. An attempt at another node than the

@@ -129,9 +129,9 @@ func (r resolving) same(ctx context.Context, of projection.Resolution) (bool, er
 // answersEqual compares the answers with the recorded ones, both without secrets.
 func (r resolving) answersEqual(of projection.Resolution) bool {
 	given := redact.Value(r.resume.Values, nil)
-	for _, key := range of.Asked {
-		mine, _ := given.Get(key)
-		recorded, _ := of.Given.Get(key)
+	for _, q := range of.Questions {
+		mine, _ := given.Get(q.Key)
+		recorded, _ := of.Given.Get(q.Key)
 		if string(mine.JCS()) != string(recorded.JCS()) {
 			return false
 		}

@@ -100,7 +100,7 @@ func (r *Response) Check() error {
 		return nil
 	case !slices.Contains(ResponseActions(), r.Action):
 		return errors.New("a response with another action")
-	case len(r.By) > limits.ActorRefMax:
+	case len(r.By) > 4*limits.GateNameCharactersMax:
 		return fmt.Errorf("by of %d bytes", len(r.By))
 	case (r.Action == RespondTimeout) != (r.By == "") || (r.By == "") != r.Digest.IsZero():
 		return errors.New("a response has by and digest, unless the time was over")

@@ -138,4 +138,6 @@ var samples = []struct {
 	{"advance_recorded.elicited", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
 		Outcome: event.AdvancedTo(child), Elicited: &event.Elicited{Confirmation: true, Inputs: []string{"a", "b"}},
 		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}},
+	{"advance_recorded.response", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(child), Response: &event.Response{Action: "accept", By: "ada", Digest: canon.Sum(nil)}}},
 }

@@ -7,7 +7,6 @@ package interrupt
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -31,8 +30,14 @@ type Request struct {
 	Human bool
 	// Automatic reports a step that a performer carries out, so that nobody hands in work.
 	Automatic bool
-	// Asked are the context keys of a clarification.
-	Asked []string
+	// Questions are those of a clarification.
+	Questions []Question
+}
+
+// Question asks for a value of the context.
+type Question struct {
+	Key     string
+	Choices []string // none: any value
 }
 
 // Actions are what an approval may be answered, nil for the other kinds.
@@ -73,7 +78,7 @@ func (r Request) shape() shape.Shape {
 		}
 		return shape.ObjectOf("an answer to an approval", fields...)
 	case r.Kind == openwop.ClarificationInterrupt:
-		answers := shape.ByKind{canon.Object: shape.AnyObject, canon.Array: shape.List{Min: 1, Max: limits.InputsShownMax, Key: "id",
+		answers := shape.ByKind{canon.Object: r.answers(), canon.Array: shape.List{Min: 1, Max: limits.InputsShownMax, Key: "id",
 			Of: shape.ObjectOf("an answer", shape.Need("id", name), shape.Need("answer", shape.Anything{}))}}
 		fields := []shape.Field{shape.Need("answers", answers)}
 		if r.Gate == nil && !r.Automatic {
@@ -84,6 +89,20 @@ func (r Request) shape() shape.Shape {
 		return shape.AnyObject
 	}
 	return shape.ObjectOf("the work of a step", work...)
+}
+
+// answers is the form of the answers by key. A gate needs all of them; others are asked for again.
+func (r Request) answers() shape.Shape {
+	var fields []shape.Field
+	for _, q := range r.Questions {
+		of := shape.May(q.Key, shape.Anything{})
+		if len(q.Choices) > 0 {
+			of.Shape = shape.OneOf(q.Choices...)
+		}
+		of.Required = r.Gate != nil
+		fields = append(fields, of)
+	}
+	return shape.ObjectOf("the answers", fields...)
 }
 
 // Schema is the JSON Schema of an answer.
@@ -112,7 +131,7 @@ type Resume struct {
 // Read reads an answer. Errors: VALIDATION_ERROR with the place under /resumeValue, INTERRUPT_MISMATCH for an event
 // that is not the one that is waited for.
 func (r Request) Read(v canon.Value) (Resume, error) {
-	if err := r.check(v); err != nil {
+	if err := check(r.shape(), v, ""); err != nil {
 		return Resume{}, err
 	}
 	of := func(name string) canon.Value {
@@ -140,13 +159,13 @@ func (r Request) Read(v canon.Value) (Resume, error) {
 	return out, nil
 }
 
-// check refuses a value that has another form.
-func (r Request) check(v canon.Value) error {
+// check refuses a value of another form, at a place of an answer.
+func check(form shape.Shape, v canon.Value, at string) error {
 	if v.IsNull() {
-		return invalid("", "the answer is null")
+		return invalid(at, "the answer is null")
 	}
 	var all []problem.Problem
-	r.shape().Check(problem.SourceValue{Value: v}, func(p problem.Problem) {
+	form.Check(problem.SourceValue{Value: v}, func(p problem.Problem) {
 		if p.Severity == problem.Error {
 			all = append(all, p)
 		}
@@ -155,7 +174,7 @@ func (r Request) check(v canon.Value) error {
 		return nil
 	}
 	sorting.Stable(all, func(a, b problem.Problem) int { return cmp.Compare(a.Pointer, b.Pointer) })
-	return invalid(all[0].Pointer, "the answer does not have the form of resumeSchema")
+	return invalid(at+all[0].Pointer, "the answer does not have the form of resumeSchema")
 }
 
 // invalid is VALIDATION_ERROR for a place in an answer. What was sent is not repeated.
@@ -192,40 +211,26 @@ func (r Request) readApproval(v canon.Value, out *Resume) error {
 // hasWork reports that work is handed in.
 func (r Resume) hasWork() bool { return r.Notes != "" || len(r.Artifacts) > 0 || r.Context.Len() > 0 }
 
-// readAnswers reads the answers of both forms. Each is one that was asked for, and of a gate all are there and among
-// the choices.
+// readAnswers reads the answers of both forms.
 func (r Request) readAnswers(given canon.Value, out *Resume) error {
-	out.Action, out.Values = event.RespondAnswer, canon.OfMembers()
-	for i := range given.Len() {
-		key, value := "", given.Item(i)
-		if given.Kind() == canon.Array {
-			id, _ := value.Get("id")
-			value, _ = value.Get("answer")
-			key = id.Text()
-		} else {
-			key = given.Key(i)
+	out.Action, out.Values = event.RespondAnswer, given
+	if given.Kind() == canon.Array {
+		out.Values = canon.OfMembers()
+		for i := range given.Len() {
+			id, _ := given.Item(i).Get("id")
+			answer, _ := given.Item(i).Get("answer")
+			out.Values = out.Values.With(id.Text(), answer)
 		}
-		if !slices.Contains(r.Asked, key) {
-			return invalid("/answers", "an answer to a question that was not asked")
+		if err := check(r.answers(), out.Values, "/answers"); err != nil {
+			return err
 		}
-		if value.IsNull() {
-			return invalid("/answers/"+canon.EscapePointer(key), "an answer is not null")
-		}
-		out.Values = out.Values.With(key, value)
 	}
 	if out.Values.Len() == 0 {
 		return invalid("/answers", "no question is answered")
 	}
-	if r.Gate == nil {
-		return nil
-	}
-	for _, q := range r.Gate.Questions() {
-		value, ok := out.Values.Get(q.ID)
-		switch {
-		case !ok:
-			return invalid("/answers/"+canon.EscapePointer(q.ID), "a question is not answered")
-		case len(q.Choices) > 0 && !slices.Contains(q.Choices, value.Text()):
-			return invalid("/answers/"+canon.EscapePointer(q.ID), "an answer is none of the choices")
+	for i := range out.Values.Len() {
+		if out.Values.Item(i).IsNull() {
+			return invalid("/answers/"+canon.EscapePointer(out.Values.Key(i)), "an answer is not null")
 		}
 	}
 	return nil

@@ -38,8 +38,8 @@ func TestRead(t *testing.T) {
 	plain, full := approval(`{}`), approval(`{"actions": ["accept", "reject", "refine", "edit-accept", "ask"]}`)
 	human := interrupt.Request{Kind: openwop.ApprovalInterrupt, Human: true}
 	confirm, command := interrupt.Request{Kind: openwop.ApprovalInterrupt}, interrupt.Request{Kind: openwop.ApprovalInterrupt, Automatic: true}
-	asked := interrupt.Request{Kind: openwop.ClarificationInterrupt, Asked: []string{"a", "b"}}
-	questions := interrupt.Request{Kind: openwop.ClarificationInterrupt, Asked: []string{"a", "b"}, Automatic: true,
+	asked := interrupt.Request{Kind: openwop.ClarificationInterrupt, Questions: []interrupt.Question{{Key: "a"}, {Key: "b"}}}
+	questions := interrupt.Request{Kind: openwop.ClarificationInterrupt, Questions: []interrupt.Question{{Key: "a", Choices: []string{"x", "y"}}, {Key: "b"}}, Automatic: true,
 		Gate: gate(t, hoststep.ClarificationGate, `{"questions": [{"id": "a", "question": "A?", "choices": ["x", "y"]}, {"id": "b", "question": "B?"}]}`)}
 	event := interrupt.Request{Kind: openwop.ExternalEventInterrupt, Automatic: true,
 		Gate: gate(t, hoststep.Interrupt, `{"eventType": "e", "correlation": {"id": 1, "of": {"a": [1]}}}`)}
@@ -72,11 +72,11 @@ func TestRead(t *testing.T) {
 		{"command", command, `{"action": "accept"}`, ""}, {"command", command, `{"action": "accept", "context": {}}`, "/resumeValue/context"},
 		{"command", command, `{"context": {"a": 1}}`, "/resumeValue"},
 		{"asked", asked, `{"answers": {"a": 1}}`, ""}, {"asked", asked, `{"answers": {"a": 1}, "notesMarkdown": "n"}`, ""},
-		{"asked", asked, `{"answers": {"c": 1}}`, "/resumeValue/answers"}, {"asked", asked, `{"answers": {}}`, "/resumeValue/answers"},
+		{"asked", asked, `{"answers": {"c": 1}}`, "/resumeValue/answers/c"}, {"asked", asked, `{"answers": [{"id": "c", "answer": 1}]}`, "/resumeValue/answers/c"}, {"asked", asked, `{"answers": {}}`, "/resumeValue/answers"},
 		{"asked", asked, `{"answers": {"a": null}}`, "/resumeValue/answers/a"}, {"asked", asked, `{"answers": "a"}`, "/resumeValue/answers"},
 		{"questions", questions, `{"answers": {"a": "x", "b": {"any": 1}}}`, ""},
 		{"questions", questions, `{"answers": [{"id": "b", "answer": 1}, {"id": "a", "answer": "y"}]}`, ""},
-		{"questions", questions, `{"answers": {"a": "x"}}`, "/resumeValue/answers/b"},
+		{"questions", questions, `{"answers": {"a": "x"}}`, "/resumeValue/answers"},
 		{"questions", questions, `{"answers": {"a": "z", "b": 1}}`, "/resumeValue/answers/a"},
 		{"questions", questions, `{"answers": [{"id": "b"}]}`, "/resumeValue/answers/0"},
 		{"event", event, `{"id": 1, "of": {"a": [1]}, "more": true}`, ""}, {"event", event, `7`, "/resumeValue"},
@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 
 // TestBothFormsOfAnswers are the same answers.
 func TestBothFormsOfAnswers(t *testing.T) {
-	r := interrupt.Request{Kind: openwop.ClarificationInterrupt, Asked: []string{"a", "b"}}
+	r := interrupt.Request{Kind: openwop.ClarificationInterrupt, Questions: []interrupt.Question{{Key: "a"}, {Key: "b"}}}
 	one, err := r.Read(parse(t, `{"answers": {"a": 1, "b": "x"}}`))
 	if err != nil {
 		t.Fatal(err)

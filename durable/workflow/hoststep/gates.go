@@ -166,7 +166,7 @@ var (
 // performed.
 func interruptCases() map[string]shape.Shape {
 	event := shape.ObjectOf("the config of "+Interrupt, shape.May("kind", shape.OneOf(ExternalEvent)),
-		shape.Need("eventType", name), shape.Need("correlation", shape.AnyObject), shape.May("contextKey", contextKey), timeoutMs)
+		shape.Need("eventType", someText), shape.Need("correlation", shape.AnyObject), shape.May("contextKey", contextKey), timeoutMs)
 	out := map[string]shape.Shape{"": event, ExternalEvent: event}
 	for _, kind := range conversationKinds {
 		out[kind] = shape.AnyObject
