@@ -33,7 +33,7 @@ func facesOf() map[string]face {
 		var doc struct{ Session struct{ RunID string } }
 		s.json(&doc, "start", "test.answered")
 		run := doc.Session.RunID
-		for _, args := range [][]string{{"--notes", "Read."}, {"--set", "x=1"}, {"--notes", "Said.", "--set", "y=2"},
+		for _, args := range [][]string{{"--notes", "Read."}, {"--set", "x=1"}, {"--notes", "Done.", "--set", "y=2"},
 			{"--set", "owner=ada"}, {"--notes", "Sure."}} {
 			s.runPiped(map[bool]int{true: 3}[args[0] == "--set" && args[1] == "x=1"], append([]string{"continue", "--run", run}, args...)...)
 		}
@@ -43,7 +43,7 @@ func facesOf() map[string]face {
 		at := c.tool("start_workflow", doc{"workflowId": "test.answered"})
 		run := at.Data.Session.RunID
 		for _, in := range []doc{{"output": doc{"notesMarkdown": "Read."}}, {"context": doc{"x": 1}},
-			{"output": doc{"notesMarkdown": "Said."}, "context": doc{"y": 2}}, {"context": doc{"owner": "ada"}},
+			{"output": doc{"notesMarkdown": "Done."}, "context": doc{"y": 2}}, {"context": doc{"owner": "ada"}},
 			{"output": doc{"notesMarkdown": "Sure."}}} {
 			in["stateToken"], in["ackToken"] = at.Data.StateToken, at.Data.AckToken
 			if at = c.tool("continue_workflow", in); at.isError {
@@ -60,7 +60,7 @@ func facesOf() map[string]face {
 		if !strings.Contains(r.text, "MISSING_REQUIRED_NOTES") && !strings.Contains(r.text, "notes") {
 			c.Error(r.text)
 		}
-		c.resolved(c.answer(run, "say", object{"notesMarkdown": "Said.", "context": object{"y": 2}}), "waiting-input")
+		c.resolved(c.answer(run, "say", object{"notesMarkdown": "Done.", "context": object{"y": 2}}), "waiting-input")
 		c.resolved(c.answer(run, "who", object{"answers": object{"owner": "ada"}}), "waiting-approval")
 		c.resolved(c.answer(run, "sure", object{"action": "accept", "notesMarkdown": "Sure."}), "completed")
 		return run
@@ -125,7 +125,7 @@ func TestServedAnswersToPersonSteps(t *testing.T) {
 	if after := len(s.eventsOf(run)); after != before {
 		t.Errorf("%d events more", after-before)
 	}
-	c.resolved(c.answer(run, "say", object{"notesMarkdown": "Said."}), "waiting-input")
+	c.resolved(c.answer(run, "say", object{"notesMarkdown": "Done."}), "waiting-input")
 	c.envelope(c.answer(run, "who", object{"answers": object{"another": "ada"}}), 400, "validation_error")
 	c.resolved(c.answer(run, "who", object{"answers": object{"owner": "ada"}}), "waiting-approval")
 	c.envelope(c.answer(run, "sure", object{"action": "refine", "refineFeedback": object{"scope": "whole"}}), 400, "validation_error")
@@ -174,7 +174,7 @@ func TestServedAnswersToPerformers(t *testing.T) {
 	s.runPiped(0, "verify")
 }
 
-// TestServedTimeout: a gate that nobody answers in time fails, also where an answer is counted already.
+// TestServedTimeout: a gate without an answer in time fails, also where an answer is counted already.
 func TestServedTimeout(t *testing.T) {
 	t.Parallel()
 	s := serveAt(t, `{"id":"test.timeout","name":"T","description":"d","version":"1.0.0","steps":[{"id":"gate","title":"G",
@@ -194,7 +194,7 @@ func TestServedTimeout(t *testing.T) {
 }
 
 // TestServedAnswersAreNotLost: the server is killed while runs become suspended and while they are answered; each answer is
-// sent until it is acknowledged. Each run goes on once.
+// sent until it is acknowledged. Each run continues once.
 func TestServedAnswersAreNotLost(t *testing.T) {
 	t.Parallel()
 	s := serveAt(t, "", "--fixtures")

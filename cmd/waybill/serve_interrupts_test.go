@@ -154,21 +154,21 @@ func (c scenario) token(run string) string {
 
 func scenarioExternal(c scenario) {
 	run := c.suspended("conformance-interrupt-external-event", "waiting-external", "wait-for-external")
-	at, nobody := "/v1/interrupts/"+c.token(run), c.as("")
-	open := nobody.do("GET", at, nil)
+	at, outside := "/v1/interrupts/"+c.token(run), c.as("")
+	open := outside.do("GET", at, nil)
 	data, _ := open.json["data"].(map[string]any)
 	if open.status != 200 || open.json["kind"] != "external-event" || open.json["key"] != run+":wait-for-external:1" ||
 		!reflect.DeepEqual(data["correlation"], map[string]any{"orderId": "fixture-order-1", "status": "completed"}) {
 		c.Errorf("%d %s", open.status, open.text)
 	}
 	for _, event := range []any{object{"orderId": "different-order", "status": "completed"}, object{"orderId": "fixture-order-1"}} {
-		c.envelope(nobody.do("POST", at, object{"resumeValue": event}), 422, "correlation_mismatch")
+		c.envelope(outside.do("POST", at, object{"resumeValue": event}), 422, "correlation_mismatch")
 		c.envelope(c.answer(run, "wait-for-external", event), 422, "correlation_mismatch")
 	}
-	c.envelope(nobody.do("POST", at, object{"resumeValue": 7}), 400, "validation_error")
+	c.envelope(outside.do("POST", at, object{"resumeValue": 7}), 400, "validation_error")
 	c.until(run, "waiting-external")
 	event := object{"orderId": "fixture-order-1", "status": "completed", "externalReference": "test-123"}
-	c.resolved(nobody.do("POST", at, object{"resumeValue": event}), onward...)
+	c.resolved(outside.do("POST", at, object{"resumeValue": event}), onward...)
 	variables, _ := c.until(run, "completed")["variables"].(map[string]any)
 	if got, _ := variables["event"].(map[string]any); got["externalReference"] != "test-123" {
 		c.Errorf("%v", variables)

@@ -22,10 +22,9 @@ type PendingHost struct {
 	// SinceMs is when the step became pending.
 	SinceMs int64 `json:"-"`
 	// Error is why the step failed: the host still has to end the run.
-	Error *host.Error `json:"error,omitzero"`
-	// ExpiresMs is when a gate fails without an answer, 0: never. Responses are the answers that it got.
-	ExpiresMs int64            `json:"-"`
-	Responses []event.Response `json:"-"`
+	Error     *host.Error      `json:"error,omitzero"`
+	ExpiresMs int64            `json:"-"` // when a gate fails without an answer; 0: never
+	Responses []event.Response `json:"-"` // the answers that a gate got
 }
 
 // HostAt returns the host step that is pending at a node, without its error; nil for a step of others.
@@ -41,7 +40,7 @@ func HostAt(w compile.Compiled, s snapshot.State, n *runs.Node) *PendingHost {
 func (n *Answers) hostAt(ctx context.Context, w compile.Compiled, s snapshot.State, at *runs.Node) (*PendingHost, error) {
 	out := HostAt(w, s, at)
 	if out == nil {
-		return nil, nil
+		return out, nil
 	}
 	result, err := n.HostResult(ctx, at)
 	out.Error, out.Responses = result.Error, result.Responses

@@ -187,7 +187,7 @@ func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run,
 var ErrMoved = errors.New("another process has continued the run")
 
 // ErrStepped reports that the pending step is accepted, and that no other was to be performed: see Options.Only.
-var ErrStepped = errors.New("the step is accepted, and the run goes on")
+var ErrStepped = errors.New("the step is accepted, and the run has more")
 
 // execution is one call of Perform.
 type execution struct {

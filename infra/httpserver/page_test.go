@@ -86,7 +86,7 @@ func scopeTable(b *strings.Builder) {
 		{httpkeys.RunsRead, "read runs, events, annotations and proposals"}, {httpkeys.RunsCancel, "cancel runs"},
 		{httpkeys.FeedbackWrite, "record annotations"}, {httpkeys.ProposalsAuthor, "revise, reject and archive proposals"},
 		{httpkeys.PacksPublish, "apply proposals whose approvals people have given"},
-		{httpkeys.ApprovalsRespond, "reserved: answer confirmations; no route uses it yet"}}
+		{httpkeys.ApprovalsRespond, "answer what runs wait for, but for decisions of people; read the tokens of interrupts"}}
 	b.WriteString("| scope | permits to |\n| --- | --- |\n")
 	for _, p := range purposes {
 		fmt.Fprintf(b, "| `%s` | %s |\n", p.scope, p.text)

@@ -19,7 +19,7 @@ import (
 const (
 	CodeStepFailed       = "step_failed"       // a command or host step failed
 	CodeApprovalRejected = "approval_rejected" // a person denied a step
-	CodeTimeout          = "interrupt_timeout" // nobody answered a gate of the host in time
+	CodeTimeout          = "interrupt_timeout" // a gate of the host had no answer in time
 	CodeRunFailed        = "run_failed"        // the run was ended as failed
 )
 

@@ -105,7 +105,7 @@ _response = record({"action": one_of("accept", "reject", "refine", "edit-accept"
 def RESPONSE(v):
     _response(v)
     if ("by" in v) == (v["action"] == "timeout") or ("by" in v) != ("digest" in v):
-        raise Shape("a response has by and digest, unless the time was over")
+        raise Shape("a response has by and digest, but for a timeout")
 
 
 _traceparent = matching("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", "traceparent")

@@ -243,7 +243,7 @@ func (x Interrupts) opened(ctx context.Context, text string) (view wire.Suspende
 	return view, fault.New(fault.InterruptExpired, "the interrupt of the token waits no more: its time is over, or the run has ended")
 }
 
-// timedOut reports a gate that nobody answered.
+// timedOut reports a gate that had no answer in time.
 func timedOut(r projection.Resolution) bool {
 	return len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Action == event.RespondTimeout
 }

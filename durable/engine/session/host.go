@@ -9,14 +9,7 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// HostError returns why the host step of a node failed (docs/design.md#host-steps): nil if that is not on
-// record, or was erased.
-func (r *Reader) HostError(ctx context.Context, n *runs.Node) (*host.Error, error) {
-	result, err := r.HostResult(ctx, n)
-	return result.Error, err
-}
-
-// HostResult returns the result of the host step of a node: the zero Result if it is not on record, or was erased.
+// HostResult returns the result of the host step of a node (docs/design.md#host-steps): the zero Result if it is not on record, or was erased.
 func (r *Reader) HostResult(ctx context.Context, n *runs.Node) (host.Result, error) {
 	for _, o := range slices.Backward(n.Outputs) {
 		if o.Payload.ArtifactKind != host.Kind || !n.OfBranch(o) {

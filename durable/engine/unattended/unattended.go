@@ -154,9 +154,9 @@ func (o *Finder) unattendedAt(ctx context.Context, p session.Resolved) (row Unat
 // resumesHost reports whether a host step whose result is recorded is to be continued: it failed, so that
 // the run has to be ended, or its result is approved.
 func (o *Finder) resumesHost(ctx context.Context, p session.Resolved) (bool, error) {
-	failed, err := o.r.HostError(ctx, p.Node)
-	if err != nil || failed != nil {
-		return failed != nil, err
+	result, err := o.r.HostResult(ctx, p.Node)
+	if err != nil || result.Error != nil {
+		return result.Error != nil, err
 	}
 	if o.here.Approval == nil {
 		return false, nil

@@ -16,7 +16,7 @@ type Suspended struct {
 	Open *projection.Interrupt
 	// Resolved are the newest resolved requests of the node, the last one first.
 	Resolved []projection.Resolution
-	// Requested reports that the node has requested something, whatever came of it.
+	// Requested reports that the node has requested an answer, open or not.
 	Requested bool
 	Status    openwop.Status
 }

@@ -70,10 +70,10 @@ func ValidTraceparent(text string) bool {
 // outcome, so that a reader of the log alone knows it.
 type Response struct {
 	Action string `json:"action"` // of ResponseActions
-	// By is the name that the caller gives for the one who answers, "" if nobody did. It proves nothing: the caller is the
+	// By is the name that the caller gives for the one who answers, "" for a timeout. It proves nothing: the caller is the
 	// actor of the event.
 	By string `json:"by,omitzero"`
-	// Digest is that of the answer, by which a repeated one is known; zero where nobody answered.
+	// Digest is that of the answer, by which a repeated one is known; zero for a timeout.
 	Digest canon.Digest `json:"digest,omitzero"`
 }
 
@@ -93,7 +93,7 @@ func ResponseActions() []string {
 	return []string{RespondAccept, RespondReject, RespondRefine, RespondEditAccept, RespondAnswer, RespondEvent, RespondTimeout}
 }
 
-// Check returns an error for an action out of the closed set, and for an answer of nobody. nil is valid.
+// Check returns an error for an action out of the closed set, and for an answer without a name. nil is valid.
 func (r *Response) Check() error {
 	switch {
 	case r == nil:
@@ -103,7 +103,7 @@ func (r *Response) Check() error {
 	case len(r.By) > 4*limits.GateNameCharactersMax:
 		return fmt.Errorf("by of %d bytes", len(r.By))
 	case (r.Action == RespondTimeout) != (r.By == "") || (r.By == "") != r.Digest.IsZero():
-		return errors.New("a response has by and digest, unless the time was over")
+		return errors.New("a response has by and digest, but for a timeout")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/hoststep"
 )
 
-// Answer is what somebody outside answers a gate (docs/design.md#openwop-interrupts).
+// Answer is what a caller answers a gate (docs/design.md#openwop-interrupts).
 type Answer struct {
 	event.Response
 	// Value is what the step hands on: the answers to questions, the event, or the feedback and data of an approval.
@@ -100,11 +100,11 @@ func clarify(s Step, r *Result) { r.Outputs = s.Answer.Value }
 // receive performs core.interrupt.
 func receive(s Step, r *Result) { r.Outputs = s.Answer.Value }
 
-// timeOut ends a gate that nobody answered in time.
+// timeOut ends a gate without an answer in time.
 func (s Step) timeOut(r *Result) {
 	r.Responses = append(r.Responses, event.Response{Action: event.RespondTimeout})
 	r.Outcome = Failed
-	r.Error = &Error{Code: CodeTimeout, Message: fmt.Sprintf("Nobody answered within %d ms.", s.TimeoutMs())}
+	r.Error = &Error{Code: CodeTimeout, Message: fmt.Sprintf("The gate had no answer within %d ms.", s.TimeoutMs())}
 }
 
 // Last is the newest answer to a gate, nil without any.

@@ -28,7 +28,7 @@ type Request struct {
 	Gate *hoststep.Step
 	// Human reports a step that a person has to approve.
 	Human bool
-	// Automatic reports a step that a performer carries out, so that nobody hands in work.
+	// Automatic reports a step that a performer carries out, so that no caller hands in work.
 	Automatic bool
 	// Questions are those of a clarification.
 	Questions []Question
@@ -236,7 +236,7 @@ func (r Request) readAnswers(given canon.Value, out *Resume) error {
 	return nil
 }
 
-// correlates refuses an event without the members that the step waits for. Others may be there.
+// correlates refuses an event without the members that the step waits for. Other members are accepted.
 func (r Request) correlates(v canon.Value) error {
 	if r.Gate == nil {
 		return nil
@@ -252,7 +252,7 @@ func (r Request) correlates(v canon.Value) error {
 	return nil
 }
 
-// AnswerOf is the answer to a gate. by names the caller, for an answer that names nobody.
+// AnswerOf is the answer to a gate. by names the caller, for an answer without a name.
 func (r Resume) AnswerOf(by string) *host.Answer {
 	return &host.Answer{Response: event.Response{Action: r.Action, By: cmp.Or(r.By, by), Digest: r.Digest}, Value: r.Values}
 }

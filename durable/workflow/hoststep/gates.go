@@ -82,7 +82,7 @@ func (s Step) texts(name string) (out []string) {
 // Approval is the configuration of an approval gate.
 type Approval struct {
 	Actions   []string // at least accept and reject, unless the file says others
-	Approvers []string // who may answer; none: everybody
+	Approvers []string // who may answer; none: every name
 	Required  int64    // how many have to accept
 	Majority  bool     // else the first rejection decides
 }
@@ -174,7 +174,7 @@ func interruptCases() map[string]shape.Shape {
 	return out
 }
 
-// gated are the members of a step that ask somebody else before a gate does.
+// gated are the members of a step that ask another question than a gate does.
 var gated = []string{"inputs", "requireConfirmation"}
 
 // checkGate reports what beside a gate would make a second one of it, and actions that no quorum can add up.

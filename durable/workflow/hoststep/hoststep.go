@@ -142,7 +142,7 @@ var descriptions = map[string]string{
 	"the config of " + Fail + ".code":                      "The code of the error",
 	"the config of " + Fail + ".message":                   "The message of the error",
 	"the config of " + ApprovalGate + ".actions":           "What may be answered: accept and reject by default",
-	"the config of " + ApprovalGate + ".approvers":         "The names that may answer; everybody by default",
+	"the config of " + ApprovalGate + ".approvers":         "The names that may answer; every name by default",
 	"the config of " + ApprovalGate + ".requiredApprovals": "How many different names have to accept; 1 by default",
 	"the config of " + ApprovalGate + ".rejectionPolicy":   "single-veto (default): the first rejection ends the run; majority: more than half of requiredApprovals",
 	"the config of " + ApprovalGate + ".contextKey":        "The context key under which the answer is recorded; by default none",
