@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,11 +179,12 @@ func TestServedAnswersToPerformers(t *testing.T) {
 func TestServedTimeout(t *testing.T) {
 	t.Parallel()
 	s := serveAt(t, `{"id":"test.timeout","name":"T","description":"d","version":"1.0.0","steps":[{"id":"gate","title":"G",
-		"action":{"kind":"host","typeId":"core.approvalGate","config":{"requiredApprovals":2,"timeoutMs":600}}}]}`)
+		"action":{"kind":"host","typeId":"core.approvalGate","config":{"requiredApprovals":2,"timeoutMs":1500,"approvers":["ada","bob"]}}}]}`)
 	c := scenario{t, s, s.key}
 	run := c.create("test.timeout", nil)
 	c.until(run, "waiting-approval")
-	c.resolved(c.answer(run, "gate", object{"action": "accept"}), "waiting-approval")
+	c.envelope(c.answer(run, "gate", object{"action": "accept"}), 403, "forbidden") // the name of the key is none of the approvers
+	c.resolved(c.answer(run, "gate", object{"action": "accept", "voter": "ada"}), "waiting-approval")
 	if problem, _ := c.until(run, "failed")["error"].(map[string]any); problem["code"] != "interrupt_timeout" {
 		t.Errorf("%v", problem)
 	}
@@ -230,6 +232,34 @@ func TestServedAnswersAreNotLost(t *testing.T) {
 		}
 	}
 	s.runPiped(0, "verify")
+}
+
+// TestServedAnswersMeetOneGate: of answers to a gate at once one counts, and none reaches the gate behind it.
+func TestServedAnswersMeetOneGate(t *testing.T) {
+	t.Parallel()
+	s := serveAt(t, `{"id":"test.gates","name":"G","description":"d","version":"1.0.0","steps":[
+		{"id":"one","title":"1","action":{"kind":"host","typeId":"core.approvalGate"}},
+		{"id":"two","title":"2","action":{"kind":"host","typeId":"core.approvalGate"}}]}`)
+	c := scenario{t, s, s.key}
+	run := c.create("test.gates", nil)
+	c.until(run, "waiting-approval")
+	all := make([]answered, 8)
+	var wait sync.WaitGroup
+	for i := range all {
+		wait.Go(func() { all[i] = c.answer(run, "one", object{"action": "accept", "voter": fmt.Sprint("v", i)}) })
+	}
+	wait.Wait()
+	won := 0
+	for _, r := range all {
+		if r.status == 200 {
+			won++
+		} else {
+			c.envelope(r, 409, "interrupt_already_resolved")
+		}
+	}
+	if state := c.until(run, "waiting-approval"); won != 1 || state["currentNodeId"] != "two" || len(c.payloads(run, "approval.received")) != 1 {
+		t.Errorf("%d answers counted: %v", won, state)
+	}
 }
 
 // approvedFlow has a step that a person approves.
