@@ -161,9 +161,6 @@ func (r Request) Read(v canon.Value) (Resume, error) {
 
 // check refuses a value of another form, at a place of an answer.
 func check(form shape.Shape, v canon.Value, at string) error {
-	if v.IsNull() {
-		return invalid(at, "the answer is null")
-	}
 	var all []problem.Problem
 	form.Check(problem.SourceValue{Value: v}, func(p problem.Problem) {
 		if p.Severity == problem.Error {
