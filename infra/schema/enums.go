@@ -220,7 +220,7 @@ func engineEnums() []enum {
 			report.SameName, report.NotRecorded),
 		enumOf(lists.ByStatus, lists.ByWorkflow, lists.ByTitle, lists.ByBranch, lists.ByLabel, lists.ByText, lists.BySince),
 		enumOf(unattended.DueComplete, unattended.DueWaiting, unattended.DueFailed, unattended.DueBusy, unattended.DueSkipped),
-		enumOf(host.Completed, host.Failed),
+		enumOf(host.Completed, host.Failed, host.Waiting),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
 		enumOf(diff.OfStep, diff.OfOutcome, diff.OfOutputs, diff.OfContext),
 		enumOf(diff.Done, diff.DoneWithGaps, diff.Pending, diff.Blocked, diff.Complete, diff.CompleteWithGaps, diff.Cancelling,
