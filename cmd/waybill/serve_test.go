@@ -24,7 +24,7 @@ import (
 )
 
 // allScopes are the scopes of the key of most tests.
-const allScopes = "manifest:read,runs:create,runs:read,runs:cancel,feedback:write,proposals:author,packs:publish"
+const allScopes = "manifest:read,runs:create,runs:read,runs:cancel,feedback:write,proposals:author,packs:publish,approvals:respond"
 
 // served is a server in a process of its own, which is killed and started again.
 type served struct {
@@ -311,9 +311,11 @@ func TestServedRunsNeedTrust(t *testing.T) {
 func TestServedRunContinuesAfterAPerson(t *testing.T) {
 	t.Parallel()
 	s := serveAt(t, `{"id":"test.fails","name":"F","description":"d","version":"1.0.0","steps":[
- {"id":"f","title":"F","action":{"kind":"command","argv":["sh","-c","echo x >>tried; test -e allowed"]}}]}`, "--fixtures")
+ {"id":"f","title":"F","action":{"kind":"command","argv":["sh","-c","echo x >>tried; test -e allowed"]}}]}`)
 	c, ctx := s.client(), context.Background()
-	gate, _, err := c.Create(ctx, "gate", clienttest.Object{"workflowId": "conformance-approval"})
+	s.writeFile(filepath.Join(".waybill", "workflows", "g.json"), `{"id":"test.gate","name":"G","description":"d","version":"1.0.0","steps":[
+		{"id":"gate","title":"G","action":{"kind":"host","typeId":"core.noop"},"requireConfirmation":{"kind":"human_approval"}}]}`)
+	gate, _, err := c.Create(ctx, "gate", clienttest.Object{"workflowId": "test.gate"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,6 +107,7 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		Outcome: event.BlockedBy(reason.NewReport([]reason.Blocker{{Code: reason.BlockerMissingOutput,
 			Pointer: reason.OutputContract(reason.NotesRef), Message: "a blocker", SuggestedFix: "a fix"},
 			{Code: reason.BlockerUserOnly, Pointer: reason.ContextKey("a_key"), Message: "another"}})),
+		Response: &event.Response{Action: "accept", By: "a responder", Digest: canon.Sum([]byte("answer"))},
 		Warnings: loose("attempt"), Elicited: &event.Elicited{Confirmation: true, Inputs: []string{"an_elicited_key"}},
 		Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
 	add(at, event.GapRecorded{GapID: o.Gap(0), Reason: reason.MissingOutput, Severity: event.Warning, Summary: "a gap",

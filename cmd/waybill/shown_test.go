@@ -73,6 +73,9 @@ var shownBy = map[string]string{
 	"advance_recorded.outcome.kind":          step,
 	"advance_recorded.elicited.confirmation": storedLine, // 'runs show --step' shows it in words
 	"advance_recorded.elicited.inputs[]":     step,
+	"advance_recorded.response.action":       storedLine,
+	"advance_recorded.response.by":           storedLine,
+	"advance_recorded.response.digest":       storedLine,
 	"advance_recorded.traceparent":           step,
 	"advance_recorded.outcome.toNodeId":      storedLine,
 	"advance_recorded.requestDigest":         storedLine,

@@ -22,7 +22,9 @@ type PendingHost struct {
 	// SinceMs is when the step became pending.
 	SinceMs int64 `json:"-"`
 	// Error is why the step failed: the host still has to end the run.
-	Error *host.Error `json:"error,omitzero"`
+	Error     *host.Error      `json:"error,omitzero"`
+	ExpiresMs int64            `json:"-"` // when a gate fails without an answer; 0: never
+	Responses []event.Response `json:"-"` // the answers that a gate got
 }
 
 // HostAt returns the host step that is pending at a node, without its error; nil for a step of others.
@@ -31,17 +33,17 @@ func HostAt(w compile.Compiled, s snapshot.State, n *runs.Node) *PendingHost {
 	if !ok {
 		return nil
 	}
-	return &PendingHost{TypeID: h.TypeID, UntilMs: h.DueMs, SinceMs: n.CreatedAtMs}
+	return &PendingHost{TypeID: h.TypeID, UntilMs: h.DueMs, SinceMs: n.CreatedAtMs, ExpiresMs: h.ExpiresMs}
 }
 
 // hostAt is HostAt with the error of a step that failed.
 func (n *Answers) hostAt(ctx context.Context, w compile.Compiled, s snapshot.State, at *runs.Node) (*PendingHost, error) {
 	out := HostAt(w, s, at)
 	if out == nil {
-		return nil, nil
+		return out, nil
 	}
-	var err error
-	out.Error, err = n.HostError(ctx, at)
+	result, err := n.HostResult(ctx, at)
+	out.Error, out.Responses = result.Error, result.Responses
 	return out, err
 }
 

@@ -109,6 +109,15 @@ const (
 	SignatureRefused      Code = "SIGNATURE_REFUSED"
 )
 
+// Faults of interrupts of runs (docs/design.md#openwop-interrupts).
+const (
+	InterruptNotFound  Code = "INTERRUPT_NOT_FOUND"
+	InterruptResolved  Code = "INTERRUPT_RESOLVED"
+	InterruptExpired   Code = "INTERRUPT_EXPIRED"
+	InterruptMismatch  Code = "INTERRUPT_MISMATCH"
+	InterruptForbidden Code = "INTERRUPT_FORBIDDEN"
+)
+
 // Faults of the caller's input, of git, of the process and of Waybill itself. INVARIANT_VIOLATION and
 // INTERNAL_ERROR are bugs or damage that no check has named.
 const (
@@ -298,6 +307,18 @@ var Table = []Row{
 		Suggest("Name the file instead, or rename one of the two.")},
 	{WorkflowUntrusted, ExitWaiting, never, "The workflow has command steps, and this version of it is not trusted.",
 		Suggest("Read it, then run %s.", Command{"trust", "FILE"})},
+
+	// Interrupts.
+	{InterruptNotFound, ExitNotFound, never, "Nothing waits for this answer.",
+		Suggest("Read the run: its currentNodeId is the node that waits.")},
+	{InterruptResolved, ExitFailed, never, "The interrupt has another answer already; this one was not recorded.",
+		Suggest("Read the run: it has continued.")},
+	{InterruptExpired, ExitFailed, never, "The time for an answer is over, or the run has ended without one.",
+		Suggest("Start a new run.")},
+	{InterruptMismatch, ExitUsage, never, "The event is not the one that the run waits for; the run is still suspended.",
+		Suggest("Send the event with the members that the interrupt correlates.")},
+	{InterruptForbidden, ExitFailed, never, "The caller may not give this answer.",
+		Suggest("A person decides with %s at a terminal.", Command{"approve", "RUN"})},
 
 	// Annotations and proposals.
 	{CapabilityNotProvided, ExitFailed, never, "The store's configuration disables this group of commands.",

@@ -362,6 +362,13 @@ const (
 	// characters of at most four bytes, so that the message fits a run's closing reason.
 	HostErrorCodeBytesMax    = 128
 	HostMessageCharactersMax = SummaryBytesMax / 4
+	// GateTimeoutMsMax bounds how long a host step waits for an answer: a leap year. GateNameCharactersMax bounds the name
+	// of one who answers it, in characters of at most four bytes, and GateChoicesMax the choices of a question.
+	GateTimeoutMsMax      = PeriodSecondsMax * 1000
+	GateNameCharactersMax = 64
+	GateChoicesMax        = 100
+	// GateResponsesMax bounds the answers to one gate: a quorum that is neither met nor out of reach has fewer.
+	GateResponsesMax = 4 * ApprovalsMax
 	// DueStepsMax bounds the commands between a wait and the step at which a run is continued after a
 	// crash: a list of what is due reads the snapshot of each.
 	DueStepsMax = 64

@@ -30,6 +30,10 @@ var (
 	notProvided   = answer{501, ErrCapabilityNotProvided}
 	required      = answer{400, ErrCapabilityRequired}
 	busy          = answer{503, ErrUnavailable}
+	noInterrupt   = answer{404, ErrInterruptNotFound}
+	answered      = answer{409, ErrInterruptResolved}
+	expired       = answer{410, ErrInterruptExpired}
+	otherEvent    = answer{422, ErrCorrelationMismatch}
 )
 
 // answers is the closed table from the codes of faults to answers (docs/design.md#openwop-errors). A test
@@ -65,6 +69,9 @@ var answers = map[fault.Code]answer{
 	fault.ProposalForbidden: forbidden, fault.ProposalInvalid: unprocessable, fault.ProposalChanged: conflict,
 	fault.PolicyUnconfirmed: forbidden, fault.PrincipalsUnbound: forbidden,
 	fault.SignatureRequired: forbidden, fault.SignatureRefused: forbidden,
+
+	fault.InterruptNotFound: noInterrupt, fault.InterruptResolved: answered, fault.InterruptExpired: expired,
+	fault.InterruptMismatch: otherEvent, fault.InterruptForbidden: forbidden,
 
 	fault.ValidationError: badRequest, fault.UsageError: badRequest, fault.ConfigInvalid: broken,
 	fault.Interrupted: busy, fault.OutputFailed: broken, fault.CommitNotFound: missing, fault.GitFailed: broken,

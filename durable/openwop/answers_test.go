@@ -20,7 +20,8 @@ func TestEveryFaultHasAnAnswer(t *testing.T) {
 	statuses := map[openwop.ErrorCode]int{openwop.ErrValidation: 400, openwop.ErrForbidden: 403, openwop.ErrRunNotFound: 404,
 		openwop.ErrNotFound: 404, openwop.ErrConflict: 409, openwop.ErrIdempotencyMismatch: 409,
 		openwop.ErrIdempotencyInFlight: 409, openwop.ErrTooLarge: 413, openwop.ErrUnprocessable: 422,
-		openwop.ErrInternal: 500, openwop.ErrCapabilityRequired: 400, openwop.ErrCapabilityNotProvided: 501, openwop.ErrUnavailable: 503}
+		openwop.ErrInterruptNotFound: 404, openwop.ErrInterruptResolved: 409, openwop.ErrInterruptExpired: 410,
+		openwop.ErrCorrelationMismatch: 422, openwop.ErrInternal: 500, openwop.ErrCapabilityRequired: 400, openwop.ErrCapabilityNotProvided: 501, openwop.ErrUnavailable: 503}
 	for _, row := range fault.Table {
 		f := fault.Wrap(errors.New("the cause"), row.Code, "the message with %s", canary).
 			With("place", "/a").With("text", "token "+canary)
@@ -54,6 +55,9 @@ func TestAnswers(t *testing.T) {
 		fault.StoreConflict: "503 unavailable", fault.CapabilityNotProvided: "501 capability_not_provided",
 		fault.StoreCorrupt: "500 internal_error", fault.StoreOutcomeUnknown: "500 internal_error",
 		fault.Internal: "500 internal_error", fault.IdempotencyMismatch: "409 idempotency_key_mismatch",
+		fault.InterruptNotFound: "404 interrupt_not_found",
+		fault.InterruptResolved: "409 interrupt_already_resolved", fault.InterruptExpired: "410 interrupt_expired",
+		fault.InterruptMismatch: "422 correlation_mismatch", fault.InterruptForbidden: "403 forbidden",
 		fault.StartKeyTaken: "409 idempotency_key_mismatch", fault.IdempotencyInFlight: "409 idempotency_in_flight"} {
 		status, e := openwop.EnvelopeOf(fault.New(code, "m"))
 		if got := fmt.Sprint(status, " ", e.Error); got != want {

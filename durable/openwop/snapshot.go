@@ -43,8 +43,10 @@ type Snapshot struct {
 	StartedAt   string `json:"startedAt,omitzero"`
 	CompletedAt string `json:"completedAt,omitzero"`
 	// CurrentNodeID is the node at which the run is suspended, "" for none.
-	CurrentNodeID string               `json:"currentNodeId,omitzero"`
-	NodeStates    map[string]NodeState `json:"nodeStates"`
+	CurrentNodeID string `json:"currentNodeId,omitzero"`
+	// Interrupt is set while the run waits for another system, for a caller that may answer.
+	Interrupt  *Callback            `json:"interrupt,omitzero"`
+	NodeStates map[string]NodeState `json:"nodeStates"`
 	// Variables is the context, without the secrets that redaction finds.
 	Variables    canon.Value `json:"variables"`
 	Error        *RunError   `json:"error,omitzero"`

@@ -30,7 +30,7 @@ func After(r Report, err error) Next {
 		return Next{Done: true}
 	case f.Code == fault.RunWaiting && r.ResumeAtMs != 0:
 		return Next{AtMs: r.ResumeAtMs}
-	case errors.Is(err, ErrMoved), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ErrMoved), errors.Is(err, ErrStepped), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Next{Retry: true}
 	case f.Code == fault.Interrupted, f.Code == fault.StoreFull, f.Retry.Kind != fault.NotRetryable:
 		return Next{Retry: true}

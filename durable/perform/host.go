@@ -60,8 +60,14 @@ func (s *hostRun) run(ctx context.Context, req *advance.Request) error {
 			return err
 		}
 	}
-	r, err := s.Hosts(host.Step{Step: *s.step.Host, StepInstanceKey: s.answer.Pending.StepInstanceKey,
-		Context: event.MergeContext(s.answer.Context(), req.Context)})
+	do := host.Step{Step: *s.step.Host, StepInstanceKey: s.answer.Pending.StepInstanceKey,
+		Context: event.MergeContext(s.answer.Context(), req.Context)}
+	if do.Gate() {
+		if waits, err := s.answered(&do, req); waits || err != nil {
+			return err
+		}
+	}
+	r, err := s.Hosts(do)
 	if errors.Is(err, host.ErrUnsupported) {
 		return s.waitingFault("is of the type "+s.step.Host.TypeID+", which this version does not perform",
 			"Cancel the run with %s, or continue it with a version that does.",
@@ -75,8 +81,42 @@ func (s *hostRun) run(ctx context.Context, req *advance.Request) error {
 		return fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", s.step.StepID)
 	}
 	s.result = &r
+	if added := host.ContextOf(*s.step.Host, r); !added.IsNull() {
+		req.Context = event.MergeContext(req.Context, added)
+	}
+	req.Response = r.Last()
 	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
 	return nil
+}
+
+// answered completes a gate with its answer, or with the end of its time. waits reports that it has neither, and that an
+// attempt is made for the context all the same, so that it is recorded. Without one the run waits.
+func (s *hostRun) answered(do *host.Step, req *advance.Request) (waits bool, err error) {
+	pending := s.answer.Pending.Host
+	do.Responses = pending.Responses
+	switch {
+	case pending.ExpiresMs != 0 && s.NowMs() >= pending.ExpiresMs:
+		do.TimedOut = true
+	case s.opts.Answer != nil:
+		do.Answer, s.opts.Answer = s.opts.Answer, nil
+	case req.Context.Len() > 0:
+		return true, nil
+	default:
+		return false, s.unanswered()
+	}
+	return false, nil
+}
+
+// unanswered is RUN_WAITING for a gate. Without an answer the run is called again when the time of the gate is over.
+func (s *hostRun) unanswered() error {
+	s.report.ResumeAtMs = s.answer.Pending.Host.ExpiresMs
+	return s.waitingFault("waits for an answer from outside ("+s.step.Host.TypeID+")",
+		"A program answers its interrupt at %s.", s.OfStore(fault.Command{"serve"}))
+}
+
+// waits reports that a gate has answers, and needs more.
+func (s *hostRun) waits() bool {
+	return s.result != nil && s.result.Outcome == host.Waiting && !s.overtaken
 }
 
 // pause waits for the moment of a delay: it is short, so that the performer stays, unless
@@ -91,7 +131,9 @@ func (s *hostRun) pause(ctx context.Context, due int64) error {
 }
 
 // failed reports that the step failed and that this is on record.
-func (s *hostRun) failed() bool { return s.result != nil && !s.result.OK() && !s.overtaken }
+func (s *hostRun) failed() bool {
+	return s.result != nil && s.result.Outcome == host.Failed && !s.overtaken
+}
 
 // fail ends the run with the error of the host step, which is on record.
 func (s *hostRun) fail(ctx context.Context, why host.Error) error {

@@ -353,7 +353,7 @@ func TestHostStepOfOthers(t *testing.T) {
 
 // TestHostStepThatIsNotPerformedYet: a step of a later version's type leaves the run as it is.
 func TestHostStepThatIsNotPerformedYet(t *testing.T) {
-	w := newHosted(t, hostStep("a", "core.interrupt", ""))
+	w := newHosted(t, hostStep("a", "core.ai.callPrompt", ""))
 	before := len(w.events())
 	r, err := w.performHost(t.Context(), perform.Options{})
 	if codeOf(err) != fault.RunWaiting || len(w.events()) != before || perform.After(r, err) != (perform.Next{Waiting: true}) {

@@ -127,6 +127,10 @@ type Options struct {
 	// Expect is the attempt that the caller has seen as the next one of the run, zero for any. If
 	// another process was faster, nothing is performed and the error is ErrMoved.
 	Expect id.Attempt
+	// Answer is that of the pending step, a gate of the host.
+	Answer *host.Answer
+	// Only leaves the run with ErrStepped behind the pending step: what was given is for this step.
+	Only bool
 	// NoWait leaves a run at a step that waits, also if a person is present who could watch the clock, and
 	// at a delay of the host: Report.ResumeAtMs is when to call again.
 	NoWait bool
@@ -181,6 +185,9 @@ func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run,
 
 // ErrMoved reports that the run is not where the caller has seen it: see Options.Expect.
 var ErrMoved = errors.New("another process has continued the run")
+
+// ErrStepped reports that the pending step is accepted, and that no other was to be performed: see Options.Only.
+var ErrStepped = errors.New("the step is accepted, and the run has more")
 
 // execution is one call of Perform.
 type execution struct {
@@ -267,6 +274,9 @@ func (e *execution) performSteps(ctx context.Context) error {
 			return err
 		}
 		e.report.Performed++
+		if e.opts.Only && !e.answer.IsComplete {
+			return ErrStepped
+		}
 	}
 	return nil
 }

@@ -83,6 +83,9 @@ func (e *execution) step(ctx context.Context) error {
 		if t.host.failed() {
 			return t.host.fail(ctx, *t.host.result.Error)
 		}
+		if t.step.Host != nil && t.step.Host.Gate() && (t.host.result == nil || t.host.waits()) {
+			return t.host.unanswered()
+		}
 		if err := t.handleBlockers(blockers); err != nil {
 			return err
 		}

@@ -92,6 +92,9 @@ func getRun(c *call) (reply, error) {
 		return reply{}, err
 	}
 	out, err := c.host.Snapshot(c.r.Context(), id)
+	if err == nil {
+		out, err = c.withCallback(out)
+	}
 	return reply{status: http.StatusOK, doc: out}, err
 }
 

@@ -88,8 +88,8 @@ var (
 
 // table lists the routes in the order of docs/http.md.
 func table() []*route {
-	return slices.Concat(discoveryRoutes(), runRoutes(), forkRoutes(), eventRoutes(), cancelRoutes(), pauseRoutes(), feedbackRoutes(),
-		proposalRoutes(), bundleRoutes(), seamRoutes())
+	return slices.Concat(discoveryRoutes(), runRoutes(), forkRoutes(), eventRoutes(), cancelRoutes(), pauseRoutes(),
+		interruptRoutes(), feedbackRoutes(), proposalRoutes(), bundleRoutes(), seamRoutes())
 }
 
 func discoveryRoutes() []*route {

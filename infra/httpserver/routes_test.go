@@ -38,6 +38,9 @@ func TestEveryRouteAnswers(t *testing.T) {
 		{"pauseRun", "POST", "/v1/runs/" + held.id + ":pause", "", 409, `"runStatus":"paused"`},
 		{"resumeRun", "POST", "/v1/runs/" + held.id + ":resume", "", 202, `"status":"running"`},
 		{"resumeRun", "POST", "/v1/runs/" + held.id + ":resume", `{}`, 409, `"runStatus":"running"`},
+		{"resolveInterrupt", "POST", "/v1/runs/" + open.id + "/interrupts/gate", `{"resumeValue":{"action":"accept"}}`, 200, `"interruptId":"gate:1"`},
+		{"inspectInterrupt", "GET", "/v1/interrupts/" + fakeToken, "", 200, `"kind":"external-event"`},
+		{"resolveInterruptByToken", "POST", "/v1/interrupts/" + fakeToken, `{"resumeValue":7}`, 200, `"status":"running"`},
 		{"createAnnotation", "POST", "/v1/runs/" + ended.id + "/annotations", `{"signal":{"kind":"flag"}}`, 201, `"principalRef":"key:all"`},
 		{"listAnnotations", "GET", "/v1/runs/" + ended.id + "/annotations", "", 200, `{"annotations":[{`},
 		{"listProposals", "GET", proposalPath + "?state=draft", "", 200, `{"proposals":[{`},
@@ -90,6 +93,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 func TestUnknownThingsAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
+	run := s.host.addRun().add(openwop.RunStarted)
 	for _, c := range []struct{ method, path, body, code string }{
 		{"GET", "/v1/workflows/none", "", "not_found"},
 		{"POST", "/v1/runs", `{"workflowId":"none"}`, "not_found"},
@@ -100,6 +104,10 @@ func TestUnknownThingsAreNotFound(t *testing.T) {
 		{"GET", "/v1/prompts/none", "", "not_found"},
 		{"GET", "/v1/prompts/a?version=2.0.0", "", "not_found"},
 		{"POST", "/v1/runs/none/cancel", "", "run_not_found"},
+		{"POST", "/v1/runs/none/interrupts/gate", `{"resumeValue":1}`, "run_not_found"},
+		{"POST", "/v1/runs/" + run.id + "/interrupts/none", `{"resumeValue":1}`, "interrupt_not_found"},
+		{"GET", "/v1/interrupts/none", "", "interrupt_not_found"},
+		{"POST", "/v1/interrupts/none", `{"other":1}`, "interrupt_not_found"},
 		{"POST", "/v1/runs/none/annotations", `{"signal":{"kind":"flag"}}`, "run_not_found"},
 		{"GET", "/v1/runs/none/annotations", "", "run_not_found"},
 		{"GET", proposalPath + "/none", "", "not_found"},

@@ -18,6 +18,7 @@ type Host interface {
 	Forks
 	Pausing
 	Seams
+	Interrupts
 
 	// Keys returns the keys that count now (docs/design.md#openwop-keys). It is called for each request.
 	Keys(ctx context.Context) ([]httpkeys.Key, error)

@@ -222,7 +222,7 @@ func engineEnums() []enum {
 			report.SameName, report.NotRecorded),
 		enumOf(lists.ByStatus, lists.ByWorkflow, lists.ByTitle, lists.ByBranch, lists.ByLabel, lists.ByText, lists.BySince),
 		enumOf(unattended.DueComplete, unattended.DueWaiting, unattended.DueFailed, unattended.DueBusy, unattended.DueSkipped),
-		enumOf(host.Completed, host.Failed),
+		enumOf(host.Completed, host.Failed, host.Waiting),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
 		enumOf(diff.OfStep, diff.OfOutcome, diff.OfOutputs, diff.OfContext),
 		enumOf(diff.Done, diff.DoneWithGaps, diff.Pending, diff.Blocked, diff.Complete, diff.CompleteWithGaps, diff.Paused,
@@ -251,7 +251,8 @@ func wireEnums() []enum {
 			openwop.ErrNotFound, openwop.ErrMethodNotAllowed, openwop.ErrConflict, openwop.ErrIdempotencyMismatch,
 			openwop.ErrIdempotencyInFlight, openwop.ErrForceForbidden, openwop.ErrForceUnsupported, openwop.ErrTooLarge, openwop.ErrUnprocessable,
 			openwop.ErrUnsupportedStreamMode, openwop.ErrUnsupportedMedia, openwop.ErrCapabilityNotProvided,
-			openwop.ErrCapabilityRequired, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal,
+			openwop.ErrCapabilityRequired, openwop.ErrInterruptNotFound, openwop.ErrInterruptResolved,
+			openwop.ErrInterruptExpired, openwop.ErrCorrelationMismatch, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal,
 			openwop.ErrInvalidArgument, openwop.ErrUsageLeak, openwop.ErrReliabilityLeak, openwop.ErrMockForbidden, openwop.ErrMockUnsupported),
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/interpreter"
+	rules "github.com/waybill/waybill/durable/run/interrupt"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -33,7 +35,8 @@ type gate struct {
 type wanted struct {
 	kind      openwop.InterruptKind
 	questions []question
-	title     string // of the step, filled
+	title     string         // of the step, filled
+	gate      *hoststep.Step // of the host, nil for any other request
 }
 
 // question is what a clarification asks: a value of the context.
@@ -48,6 +51,14 @@ func (w wanted) asked() (keys []string) {
 		keys = append(keys, q.key)
 	}
 	return keys
+}
+
+// rules are the questions for the rules about answers.
+func (w wanted) rules() (all []rules.Question) {
+	for _, q := range w.questions {
+		all = append(all, rules.Question{Key: q.key, Choices: q.choices})
+	}
+	return all
 }
 
 // arrive drafts the start of a node, and its suspension if nothing but a person or an agent can complete
@@ -66,7 +77,7 @@ func (s *segment) arrive(a arrival) error {
 	if err != nil {
 		return err
 	}
-	a.node.typed = typeIn(w, a.node.step)
+	a.node.typed, a.node.host = typeIn(w, a.node.step), hostIn(w, a.node.step)
 	if w != nil && a.state.Known != nil {
 		a.gate = gateOf(*w, a)
 	}
@@ -96,6 +107,34 @@ func typeIn(w *compile.Compiled, stepID string) string {
 		return step.Host.TypeID
 	}
 	return TypeStep
+}
+
+// hostIn is the gate of the host that a step is, nil for any other step.
+func hostIn(w *compile.Compiled, stepID string) *hoststep.Step {
+	if w == nil {
+		return nil
+	}
+	if step, _ := w.Step(stepID); step.Host != nil && step.Host.Gate() {
+		return step.Host
+	}
+	return nil
+}
+
+// ofGate is what a gate of the host requests.
+func (w wanted) ofGate(gate hoststep.Step) wanted {
+	w.gate, w.questions = &gate, nil
+	switch gate.TypeID {
+	case hoststep.ApprovalGate:
+		w.kind = openwop.ApprovalInterrupt
+	case hoststep.ClarificationGate:
+		w.kind = openwop.ClarificationInterrupt
+		for _, q := range gate.Questions() {
+			w.questions = append(w.questions, question{q.ID, q.Question, q.Choices})
+		}
+	default:
+		w.kind = openwop.ExternalEventInterrupt
+	}
+	return w
 }
 
 // automatic reports a type of node that a performer completes without a person or an agent.
@@ -134,6 +173,8 @@ func wantedOnArrival(w *compile.Compiled, a arrival) (want wanted, suspended boo
 		want.kind = openwop.ClarificationInterrupt
 	case guided, a.gate != nil && !automatic(a.typed):
 		want.kind = openwop.ApprovalInterrupt
+	case a.node.host != nil:
+		want = want.ofGate(*a.node.host)
 	case automatic(a.typed):
 		return want, false
 	default:
@@ -195,28 +236,51 @@ func (s *segment) wantedBy(n *node) (wanted, error) {
 		}
 		want.kind, want.questions = openwop.ClarificationInterrupt, append(want.questions, q)
 	}
+	if n.host != nil && len(want.questions) == 0 {
+		want = want.ofGate(*n.host)
+	}
 	return want, nil
 }
 
 // request drafts what a node requests, and its suspension.
 func (s *segment) request(e event.Event, n *node, want wanted) {
 	n.interrupts++
-	n.open = &interrupt{kind: want.kind, id: interruptID(n), asked: want.asked()}
+	n.open = &interrupt{kind: want.kind, id: interruptID(n), asked: want.asked(), questions: want.rules(), gate: want.gate, human: n.gate != nil,
+		at: n.self, atMs: s.timeOf(e)}
 	title := cmp.Or(s.free("", want.title).Value.Text(), n.id)
 	switch want.kind {
 	case openwop.ApprovalInterrupt:
-		s.after(e, openwop.ApprovalRequested, n, s.approvalOf(n, title))
+		n.open.data = s.approvalOf(n, title)
+		s.after(e, openwop.ApprovalRequested, n, n.open.data)
 	case openwop.ClarificationInterrupt:
-		s.after(e, openwop.ClarificationRequested, n, payload(word("nodeId", n.id), word("interruptId", n.open.id),
-			member("questions", s.questionsOf(want.questions))))
+		n.open.data = payload(word("nodeId", n.id), word("interruptId", n.open.id), member("questions", s.questionsOf(want.questions)))
+		s.after(e, openwop.ClarificationRequested, n, n.open.data)
+	case openwop.ExternalEventInterrupt:
+		event := want.gate.EventOf()
+		n.open.data = payload(s.free("eventType", event.Type), member("correlation", redacted(event.Correlation)))
+		s.after(e, openwop.InterruptRequested, n, s.requestOf(n))
 	default:
-		s.after(e, openwop.InterruptRequested, n, payload(word("kind", want.kind), word("key", n.open.id),
-			member("data", payload(word("customKind", n.typeID()),
-				member("payload", payload(word("nodeId", n.id), word("title", title)))))))
+		n.open.data = payload(word("customKind", n.typeID()), member("payload", payload(word("nodeId", n.id), word("title", title))))
+		s.after(e, openwop.InterruptRequested, n, s.requestOf(n))
 	}
 	s.after(e, openwop.NodeSuspended, n, payload(word("nodeId", n.id), word("interruptId", n.open.id),
 		word("kind", want.kind), word("key", n.open.id)))
 	n.status, n.endedMs = openwop.NodeIsSuspended, 0
+}
+
+// requestOf is the payload of interrupt.requested.
+func (s *segment) requestOf(n *node) canon.Value {
+	var timeout canon.Value
+	if n.open.gate != nil && n.open.gate.TimeoutMs() > 0 {
+		timeout = canon.OfInt(n.open.gate.TimeoutMs())
+	}
+	return payload(word("kind", n.open.kind), word("key", n.open.id), member("resumeSchema", n.rules(n.open).Schema()),
+		member("timeoutMs", timeout), member("data", n.open.data))
+}
+
+// rules are those for answers to an interrupt of the node.
+func (n *node) rules(open *interrupt) rules.Request {
+	return rules.Request{Kind: open.kind, Gate: open.gate, Human: open.human, Automatic: automatic(n.typeID()), Questions: open.questions}
 }
 
 // typeID is the type of a node for clients.
@@ -228,6 +292,9 @@ func (s *segment) approvalOf(n *node, title string) canon.Value {
 	if s.artifact != nil && s.attempt != nil {
 		artifact, kind = artifactID(*s.artifact), artifactType(*s.artifact)
 	}
+	if n.open.gate != nil {
+		return s.gateOf(n, title)
+	}
 	actions := []string{"accept", "reject"}
 	members := []canon.Member{word("nodeId", n.id), word("interruptId", n.open.id), word("artifactId", artifact),
 		word("artifactType", kind), word("title", title)}
@@ -237,6 +304,18 @@ func (s *segment) approvalOf(n *node, title string) canon.Value {
 			member("approversList", s.texts(n.gate.approvers)))
 	}
 	return payload(append(members, member("actions", s.texts(actions)))...)
+}
+
+// gateOf is the request of a gate of the host. The legacy event of the protocol has no edit-accept.
+func (s *segment) gateOf(n *node, title string) canon.Value {
+	a := n.open.gate.ApprovalOf()
+	actions := slices.DeleteFunc(slices.Clone(a.Actions), func(word string) bool { return word == hoststep.EditAccept })
+	if len(actions) == 0 {
+		actions = []string{hoststep.Accept}
+	}
+	return payload(word("nodeId", n.id), word("interruptId", n.open.id), word("artifactId", n.id), word("artifactType", n.typeID()),
+		word("title", title), member("requiredApprovals", canon.OfInt(a.Required)), member("approversList", s.texts(a.Approvers)),
+		word("rejectionPolicy", a.Policy()), member("actions", s.texts(actions)))
 }
 
 // questionsOf are the questions of a clarification.

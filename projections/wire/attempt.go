@@ -6,21 +6,28 @@ import (
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/host"
+	rules "github.com/waybill/waybill/durable/run/interrupt"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 )
 
 // Codes of errors in payloads and snapshots.
 const (
 	CodeStepFailed       = "step_failed"           // a command failed; a host step has its own code
 	CodeApprovalRejected = "approval_rejected"     // a person denied a step
+	CodeTimeout          = "interrupt_timeout"     // a gate of the host had no answer in time
 	CodeRunFailed        = "run_failed"            // the run was ended as failed
 	CodeSourceMissing    = "replay_source_missing" // the source of a replay has no input for the step
 	// CodeRecursionLimit: the run reached the limit of steps that it was started with.
 	CodeRecursionLimit = "recursion_limit_exceeded"
 )
+
+// resolvedMax bounds the resolved requests that a node keeps: an older one has no answer to be repeated.
+const resolvedMax = 4
 
 // interrupt is a request that is not resolved.
 type interrupt struct {
@@ -30,6 +37,14 @@ type interrupt struct {
 	asked []string
 	// received reports that an approval was accepted since the request.
 	received bool
+
+	questions []rules.Question
+	gate      *hoststep.Step   // of the host, nil for any other request
+	human     bool             // a person has to approve
+	data      canon.Value      // what is requested, without secrets
+	at        id.Node          // where the run is suspended
+	atMs      int64            // of the request
+	votes     []event.Response // the answers to a gate
 }
 
 // begin notes an attempt, which is the first event of its segment. An attempt at another node than the
@@ -39,7 +54,7 @@ func (s *segment) begin(e event.Event, p event.AdvanceRecorded) {
 	if s.attempt != nil || at == nil || at.state == nil || s.started == nil {
 		return
 	}
-	s.attempt, s.outcome = &e, &p.Outcome
+	s.attempt, s.outcome, s.response = &e, &p.Outcome, p.Response
 	if at == s.current || !s.accepted() && at.left {
 		return
 	}
@@ -81,9 +96,11 @@ func (s *segment) cancel(e event.Event, why string) draft {
 func (s *segment) decide() error {
 	e, n := *s.attempt, s.nodes[s.attempt.Scope.NodeID]
 	n.attempts++
+	n.tries++
 	if !s.accepted() {
 		return s.refuse(e, n)
 	}
+	s.answer(e, n)
 	s.resolve(e, n)
 	s.retried(e, n)
 	var outputs canon.Value
@@ -111,6 +128,7 @@ func (s *segment) refuse(e event.Event, n *node) error {
 		s.after(e, openwop.VendorType("attempt_blocked"), n, s.blocked(n))
 		return nil
 	}
+	s.answer(e, n)
 	if failed := s.failureOf(n); failed != nil {
 		s.resolve(e, n)
 		s.retried(e, n)
@@ -164,14 +182,45 @@ func (s *segment) failureOf(n *node) *openwop.RunError {
 	for _, b := range s.blockers() {
 		if b.Code == reason.BlockerInvalidOutput && b.Pointer.Kind == reason.AtWorkflowStep && b.Check == nil &&
 			b.Pointer.StepID == n.step {
-			code := s.code
-			if s.results.host {
-				code = cmp.Or(code, host.FailedCode(n.step, b.Message))
+			code := cmp.Or(s.code, s.failureCode(n))
+			if s.results.host && code == CodeStepFailed {
+				code = cmp.Or(host.FailedCode(n.step, b.Message), code)
 			}
-			return &openwop.RunError{Code: cmp.Or(code, CodeStepFailed), Message: s.free("", b.Message).Value.Text()}
+			return &openwop.RunError{Code: code, Message: s.free("", b.Message).Value.Text()}
 		}
 	}
 	return nil
+}
+
+// failureCode is the code of a step whose performed result was refused.
+func (s *segment) failureCode(n *node) string {
+	switch {
+	case n.host == nil || s.response == nil:
+		return CodeStepFailed
+	case s.response.Action == event.RespondTimeout:
+		return CodeTimeout
+	}
+	return CodeApprovalRejected
+}
+
+// answer drafts an answer to an approval gate of the host, also one that others have to join.
+func (s *segment) answer(e event.Event, n *node) {
+	open := n.open
+	if s.response == nil || open == nil || open.gate == nil {
+		return
+	}
+	open.votes = append(open.votes, *s.response)
+	if open.kind != openwop.ApprovalInterrupt {
+		return
+	}
+	by := s.free("decidedBy", s.response.By)
+	s.after(e, openwop.ApprovalReceived, n, payload(word("nodeId", n.id), word("action", s.response.Action), by))
+	if s.response.Action == event.RespondAccept {
+		progress := payload(member("granted", canon.OfInt(host.TallyOf(open.votes).Granted)),
+			member("required", canon.OfInt(open.gate.ApprovalOf().Required)))
+		s.after(e, openwop.ApprovalGranted, n, payload(word("gateId", n.id), member("principal", by.Value),
+			member("quorumProgress", progress)))
+	}
 }
 
 // errorOf is an error in a payload.
@@ -193,10 +242,14 @@ func (s *segment) resolve(e event.Event, n *node) {
 				answers = answers.With(key, v)
 			}
 		}
+		by := actorText(e.Actor)
+		if s.response != nil {
+			by = cmp.Or(s.response.By, by)
+		}
 		s.after(e, openwop.ClarificationResolved, n, payload(word("nodeId", n.id), member("answers", answers),
-			s.free("answeredBy", actorText(e.Actor))))
+			s.free("answeredBy", by)))
 	case openwop.ApprovalInterrupt:
-		if !open.received && s.accepted() {
+		if open.gate == nil && !open.received && s.accepted() {
 			s.after(e, openwop.ApprovalReceived, n, payload(word("nodeId", n.id), word("action", "accept"),
 				s.free("decidedBy", actorText(e.Actor))))
 		}
@@ -205,7 +258,17 @@ func (s *segment) resolve(e event.Event, n *node) {
 		s.resolved(e, n, open)
 	}
 	s.after(e, openwop.NodeResumed, n, payload(word("nodeId", n.id), word("interruptId", open.id)))
+	n.resolved = append(n.resolved[max(0, len(n.resolved)-resolvedMax+1):], Resolution{Interrupt: n.interrupt(), Given: s.given, Accepted: s.accepted(),
+		Attempt: attemptOf(e)})
 	n.open, n.status = nil, openwop.NodeIsRunning
+}
+
+// attemptOf is the id of the attempt that an event records.
+func attemptOf(e event.Event) (out id.Attempt) {
+	if p, ok := e.Data.(event.AdvanceRecorded); ok {
+		out = p.AttemptID.Own()
+	}
+	return out
 }
 
 // resolved drafts the resolution of an interrupt.

@@ -69,6 +69,7 @@ var eachKind = map[string]string{
 	"node_created.child":            "waybill.checkpoint",
 	"advance_recorded":              "interrupt.resolved node.resumed node.completed",
 	"advance_recorded.elicited":     "interrupt.resolved node.resumed node.completed",
+	"advance_recorded.response":     "interrupt.resolved node.resumed node.completed",
 	"advance_recorded.blocked":      "interrupt.resolved node.resumed clarification.requested node.suspended",
 	"context_set":                   "variable.changed variable.changed",
 	"preferences_changed":           "waybill.preferences_changed",

@@ -197,7 +197,7 @@ func TestOpenNamesWhatTheRunWaitsFor(t *testing.T) {
 	d := newDriver(t, workflowOf([]int{4, 6}), auto, 1, 1)
 	_, l := project(d)
 	if open, ok := l.Open(); !ok || open.NodeID != "s0" || open.ID != "s0:1" || open.Kind != openwop.ClarificationInterrupt ||
-		fmt.Sprint(open.Asked) != "[ticket]" || l.Status() != openwop.WaitingInput {
+		fmt.Sprint(open.Questions) != "[{ticket []}]" || l.Status() != openwop.WaitingInput {
 		t.Fatalf("%+v %v", open, ok)
 	}
 	d.ack(requests[2])

@@ -24,6 +24,7 @@ type segment struct {
 	head, facts, tail []draft
 	attempt           *event.Event          // advance_recorded
 	outcome           *event.AdvanceOutcome // of attempt
+	response          *event.Response       // of attempt, to a gate of the host
 	created           []arrival             // nodes of the segment that the run reached
 	closed            *event.Event          // run_closed
 	given             canon.Value           // the context of the attempt, an object
@@ -240,7 +241,7 @@ func (s *segment) create(e event.Event, p event.NodeCreated) error {
 	s.nodes[self] = n
 	if n.parent != nil && p.NodeKind != event.StepNode && n.parent.state != nil {
 		// A checkpoint, or what another program creates for a refused attempt: both are at the same step.
-		n.state, n.step, n.gate, n.typed = n.parent.state, n.parent.step, n.parent.gate, n.parent.typed
+		n.state, n.step, n.gate, n.typed, n.host = n.parent.state, n.parent.step, n.parent.gate, n.parent.typed, n.parent.host
 		if n.kept = p.NodeKind == event.CheckpointNode; n.kept {
 			s.fact(e, openwop.VendorType("checkpoint"), n, payload(ofNode(n)))
 		} else if s.current == n.parent {

@@ -88,21 +88,3 @@ func (l *Log) NodeID(n id.Node) (string, bool) {
 	}
 	return "", false
 }
-
-// Interrupt identifies what the run is suspended for.
-type Interrupt struct {
-	// NodeID is the id of the suspended node for clients, ID that of the interrupt.
-	NodeID, ID string
-	Kind       openwop.InterruptKind
-	// Asked are the context keys that a clarification asks for.
-	Asked []string
-}
-
-// Open returns what the run is suspended for, false if it is not suspended.
-func (l *Log) Open() (Interrupt, bool) {
-	if l.Ended() || l.current == nil || l.current.open == nil {
-		return Interrupt{}, false
-	}
-	o := l.current.open
-	return Interrupt{NodeID: l.current.id, ID: o.id, Kind: o.kind, Asked: o.asked}, true
-}

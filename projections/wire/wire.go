@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 )
 
 // Lookups read what the events of a log refer to. Both are pinned by the log and never change; an error
@@ -97,6 +98,8 @@ type node struct {
 	kept  bool
 	gate  *gate // nil: the step needs no approval, as far as it was known on arrival
 	typed string
+	host  *hoststep.Step // the step is a gate of the host
+	tries int64          // attempts at the node itself
 }
 
 // state is what clients know about an instance of a step. Several nodes share one, where the run went
@@ -112,6 +115,7 @@ type state struct {
 	// interrupts counts the requests, open is the one that is not resolved.
 	interrupts int64
 	open       *interrupt
+	resolved   []Resolution
 	failure    *openwop.RunError // of the last attempt, if it failed for good
 }
 

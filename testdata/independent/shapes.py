@@ -98,6 +98,16 @@ def ELICITED(v):
         raise Shape("elicited inputs that are not in order")
 
 
+_response = record({"action": one_of("accept", "reject", "refine", "edit-accept", "answer", "event", "timeout")},
+                   {"by": text(1, 256), "digest": SHA})
+
+
+def RESPONSE(v):
+    _response(v)
+    if ("by" in v) == (v["action"] == "timeout") or ("by" in v) != ("digest" in v):
+        raise Shape("a response has by and digest, but for a timeout")
+
+
 _traceparent = matching("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", "traceparent")
 
 
@@ -125,7 +135,7 @@ KINDS = {
             {"eventId": EVT, "kind": one_of("checkpoint_created")})},)})),
     "advance_recorded": ("node", "{nodeId}:{attemptId}", record(
         {"attemptId": identifier("attempt"), "intent": one_of("ack_pending"), "outcome": OUTCOME},
-        {"account": text(1, 128), "elicited": ELICITED, "requestDigest": SHA, "traceparent": TRACEPARENT,
+        {"account": text(1, 128), "elicited": ELICITED, "requestDigest": SHA, "response": RESPONSE, "traceparent": TRACEPARENT,
          "warnings": WARNINGS})),
     "context_set": ("run", "{contextId}", record(
         {"context": _context, "contextId": identifier("ctx"), "source": one_of("initial", "agent_delta", "merge")},

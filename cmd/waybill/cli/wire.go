@@ -260,6 +260,9 @@ func (o *Store) StoreID(ctx context.Context) (id.Store, error) {
 // Performers returns the port that allows at most one performer per session.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
 
+// Keyring returns the keys with which the store signs tokens.
+func (o *Store) Keyring() ports.Keyring { return o.files }
+
 // ArtifactBytes opens the bytes of an artifact; see views.Views.OpenArtifact.
 func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, canon.Digest, error) {
 	return o.OpenArtifact(ctx, o.files, ref)

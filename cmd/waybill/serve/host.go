@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/hosting"
 	"github.com/waybill/waybill/durable/engine/idempotency"
+	"github.com/waybill/waybill/durable/engine/interrupts"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/seams"
 	"github.com/waybill/waybill/durable/engine/startkey"
@@ -40,6 +41,7 @@ type host struct {
 	feedback   hosting.Feedback
 	proposals  hosting.Proposals
 	pausing    hosting.Pausing
+	interrupts interrupts.Interrupts
 	notices    *notices
 	performing *performing
 	forks      hosting.Forks

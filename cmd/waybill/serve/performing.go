@@ -32,6 +32,7 @@ type performing struct {
 	test    func(context.Context, engine.Position) (*hoststep.Test, error)
 	asked   func(hoststep.Result) // with test: called for each result
 	runners chan *process.Runner  // one for each worker: a runner runs one command at a time
+	answers answers
 }
 
 // openRun is a run that the server performs.
@@ -68,6 +69,10 @@ func (p *performing) add(at engine.Position) {
 
 // perform performs a run as far as it goes, and returns when it is to be tried again.
 func (p *performing) perform(ctx context.Context, r openRun) time.Time {
+	if a := p.answers.take(r); a != nil {
+		p.performAnswer(ctx, r, a)
+		return time.Time{}
+	}
 	state, err := p.store.UnattendedRun(ctx, r.session, r.run)
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -83,14 +88,7 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	case state.AtMs > p.app.NowMs():
 		return time.UnixMilli(state.AtMs)
 	}
-	runner := <-p.runners
-	defer func() { p.runners <- runner }()
-	performer := p.performer(runner)
-	if err := p.performWith(ctx, r, performer); err != nil {
-		p.note(r, err, "a run is tried again")
-		return time.Now().Add(retryPause)
-	}
-	report, err := performer.Perform(ctx, r.session, r.run, perform.Options{NoWait: true})
+	report, err := p.call(ctx, r, p.caller(), perform.Options{NoWait: true})
 	next := perform.After(report, err)
 	switch {
 	case ctx.Err() != nil:
@@ -107,6 +105,18 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 		p.note(r, err, "a run waits")
 	}
 	return time.Time{}
+}
+
+// call performs a run with one of the runners.
+func (p *performing) call(ctx context.Context, r openRun, by engine.Caller, o perform.Options) (perform.Report, error) {
+	runner := <-p.runners
+	defer func() { p.runners <- runner }()
+	performer := p.performer(runner)
+	performer.By = by
+	if err := p.performWith(ctx, r, performer); err != nil {
+		return perform.Report{}, err
+	}
+	return performer.Perform(ctx, r.session, r.run, o)
 }
 
 // note writes a diagnostic about a run.

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/hosting"
+	"github.com/waybill/waybill/durable/engine/interrupts"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -130,6 +131,7 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 	if _, h.repository, err = a.Workspace(); err != nil {
 		return nil, err
 	}
+	h.interrupts = interrupts.New(o.Engine, o.Wire, h.runs, o.Keyring(), o.Performers(), h.performing.answer)
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
 	h.served.DebugBundle, h.served.Prompts = true, true
 	h.forks = hosting.NewForks(h.runs, h.wire, o.Logs())

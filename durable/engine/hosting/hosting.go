@@ -193,6 +193,10 @@ func (r Runs) Cancel(ctx context.Context, by engine.Caller, run, reason string) 
 
 // ended returns the status of a run that has ended, for which a cancellation was refused; the refusal of any other one.
 func (r Runs) ended(ctx context.Context, at engine.Position, refusal error) (openwop.Status, error) {
+	at, err := r.e.Locate(ctx, at.Run.String()) // the run may have ended since it was found
+	if err != nil {
+		return "", refusal
+	}
 	a, err := r.e.Rehydrate(ctx, at)
 	switch {
 	case err != nil:

@@ -9,25 +9,24 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// HostError returns why the host step of a node failed (docs/design.md#host-steps): nil if that is not on
-// record, or was erased.
-func (r *Reader) HostError(ctx context.Context, n *runs.Node) (*host.Error, error) {
+// HostResult returns the result of the host step of a node (docs/design.md#host-steps): the zero Result if it is not on record, or was erased.
+func (r *Reader) HostResult(ctx context.Context, n *runs.Node) (host.Result, error) {
 	for _, o := range slices.Backward(n.Outputs) {
 		if o.Payload.ArtifactKind != host.Kind || !n.OfBranch(o) {
 			continue
 		}
 		v, err := r.Artifact(ctx, o.Payload.SHA256)
 		if fault.Is(err, fault.ArtifactErased) {
-			return nil, nil
+			return host.Result{}, nil
 		}
 		if err != nil {
-			return nil, err
+			return host.Result{}, err
 		}
 		result, err := host.Decode(v)
 		if err != nil {
-			return nil, nil // it is none
+			return host.Result{}, nil // it is none
 		}
-		return result.Error, nil
+		return result, nil
 	}
-	return nil, nil
+	return host.Result{}, nil
 }

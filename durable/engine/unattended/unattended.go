@@ -131,16 +131,21 @@ func (o *Finder) unattendedAt(ctx context.Context, p session.Resolved) (row Unat
 	step, _ := w.Step(row.StepID)
 	switch {
 	case step.Host != nil:
-		row.AtMs = engine.HostAt(w, state, p.Node).UntilMs
+		pending := engine.HostAt(w, state, p.Node)
+		row.AtMs = pending.UntilMs
 		isResult := func(out runs.Output) bool {
 			return out.Payload.ArtifactKind == host.Kind && p.Node.OfBranch(out)
 		}
 		if slices.ContainsFunc(p.Node.Outputs, isResult) {
 			row.AtMs = 0
 			ok, err = o.resumesHost(ctx, p)
-			return row, ok, err
+		} else {
+			ok = !step.Host.Gate()
 		}
-		return row, true, nil
+		if err == nil && !ok && step.Host.Gate() { // it is answered from outside, or its time ends
+			row.AtMs, ok = pending.ExpiresMs, pending.ExpiresMs != 0
+		}
+		return row, ok, err
 	case step.Wait != nil:
 		at := engine.WaitAt(w, state, p.Node)
 		if at == nil || at.Unset != "" {
@@ -155,9 +160,9 @@ func (o *Finder) unattendedAt(ctx context.Context, p session.Resolved) (row Unat
 // resumesHost reports whether a host step whose result is recorded is to be continued: it failed, so that
 // the run has to be ended, or its result is approved.
 func (o *Finder) resumesHost(ctx context.Context, p session.Resolved) (bool, error) {
-	failed, err := o.r.HostError(ctx, p.Node)
-	if err != nil || failed != nil {
-		return failed != nil, err
+	result, err := o.r.HostResult(ctx, p.Node)
+	if err != nil || result.Error != nil {
+		return result.Error != nil, err
 	}
 	if o.here.Approval == nil {
 		return false, nil

@@ -42,7 +42,7 @@ type Families struct {
 	Replay      Replay      `json:"replay"`
 	DebugBundle DebugBundle `json:"debugBundle"`
 	Prompts     *Prompts    `json:"prompts,omitzero"`
-	Runs Runs `json:"runs"`
+	Runs        Runs        `json:"runs"`
 	// ProviderUsage and Envelopes describe what a host with test seams records.
 	ProviderUsage *ProviderUsage `json:"providerUsage,omitzero"`
 	Envelopes     *Envelopes     `json:"envelopes,omitzero"`

@@ -46,6 +46,7 @@ type AdvanceRecorded struct {
 	Account       string         `json:"account,omitzero"` // additive
 	AttemptID     id.Attempt     `json:"attemptId"`
 	Elicited      *Elicited      `json:"elicited,omitzero"` // additive
+	Response      *Response      `json:"response,omitzero"` // additive
 	Intent        string         `json:"intent"`
 	Outcome       AdvanceOutcome `json:"outcome"`
 	RequestDigest canon.Digest   `json:"requestDigest,omitzero"` // additive
@@ -67,7 +68,7 @@ func (a AdvanceRecorded) Check(Scope) error {
 	o := a.Outcome
 	err := cmp.Or(oneOf("intent", a.Intent, IntentAckPending), oneOf("outcome", o.Kind, Advanced, Blocked),
 		checkWarnings(a.Warnings), within("account of %d bytes", len(a.Account), 0, limits.ActorRefMax),
-		a.Elicited.Check(), errorIf(a.Traceparent != "" && !ValidTraceparent(a.Traceparent), "a traceparent of another form"))
+		a.Elicited.Check(), a.Response.Check(), errorIf(a.Traceparent != "" && !ValidTraceparent(a.Traceparent), "a traceparent of another form"))
 	switch {
 	case err != nil:
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 )
 
@@ -63,4 +64,46 @@ func ValidTraceparent(text string) bool {
 		}
 	}
 	return strings.Trim(parts[0], "f") != "" && strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
+}
+
+// Response is how an attempt answers a gate of the host from outside (docs/design.md#openwop-interrupts). It is beside the
+// outcome, so that a reader of the log alone knows it.
+type Response struct {
+	Action string `json:"action"` // of ResponseActions
+	// By is the name that the caller gives for the one who answers, "" for a timeout. It proves nothing: the caller is the
+	// actor of the event.
+	By string `json:"by,omitzero"`
+	// Digest is that of the answer, by which a repeated one is known; zero for a timeout.
+	Digest canon.Digest `json:"digest,omitzero"`
+}
+
+// The actions of a response, the words of the protocol.
+const (
+	RespondAccept     = "accept"
+	RespondReject     = "reject"
+	RespondRefine     = "refine"
+	RespondEditAccept = "edit-accept"
+	RespondAnswer     = "answer"
+	RespondEvent      = "event"
+	RespondTimeout    = "timeout" // the host itself, when the time is over
+)
+
+// ResponseActions lists the closed set.
+func ResponseActions() []string {
+	return []string{RespondAccept, RespondReject, RespondRefine, RespondEditAccept, RespondAnswer, RespondEvent, RespondTimeout}
+}
+
+// Check returns an error for an action out of the closed set, and for an answer without a name. nil is valid.
+func (r *Response) Check() error {
+	switch {
+	case r == nil:
+		return nil
+	case !slices.Contains(ResponseActions(), r.Action):
+		return errors.New("a response with another action")
+	case len(r.By) > 4*limits.GateNameCharactersMax:
+		return fmt.Errorf("by of %d bytes", len(r.By))
+	case (r.Action == RespondTimeout) != (r.By == "") || (r.By == "") != r.Digest.IsZero():
+		return errors.New("a response has by and digest, but for a timeout")
+	}
+	return nil
 }

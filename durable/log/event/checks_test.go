@@ -174,6 +174,11 @@ func TestChecksOfAdvances(t *testing.T) {
 		a.Elicited = &e
 		return a
 	}
+	answered := func(r event.Response) event.AdvanceRecorded {
+		a := advance(event.AdvancedTo(child))
+		a.Response = &r
+		return a
+	}
 	traced := func(text string) event.AdvanceRecorded {
 		a := advance(event.AdvancedTo(child))
 		a.Traceparent = text
@@ -197,6 +202,15 @@ func TestChecksOfAdvances(t *testing.T) {
 		{"that asked twice", asked(event.Elicited{Inputs: []string{"a", "a"}}), "elicited inputs that are not in order"},
 		{"that asked for no key", asked(event.Elicited{Inputs: []string{""}}), "an elicited input of 0 bytes"},
 		{"that asked for too much", asked(event.Elicited{Inputs: make([]string, 101)}), "101 elicited inputs"},
+		{"that answers nothing", answered(event.Response{}), "a response with another action"},
+		{"that asks", answered(event.Response{Action: "ask", By: "a", Digest: canon.Sum(nil)}), "a response with another action"},
+		{"answered without a name", answered(event.Response{Action: "accept", Digest: canon.Sum(nil)}), "a response has by and digest, but for a timeout"},
+		{"answered without a digest", answered(event.Response{Action: "accept", By: "a"}), "a response has by and digest, but for a timeout"},
+		{"answered by a name and a timeout", answered(event.Response{Action: "timeout", By: "a", Digest: canon.Sum(nil)}),
+			"a response has by and digest, but for a timeout"},
+		{"answered by a long name", answered(event.Response{Action: "accept", By: strings.Repeat("a", 257), Digest: canon.Sum(nil)}), "by of 257 bytes"},
+		{"answered in time", answered(event.Response{Action: "event", By: strings.Repeat("a", 256), Digest: canon.Sum(nil)}), ""},
+		{"answered by a timeout", answered(event.Response{Action: "timeout"}), ""},
 		{"in a trace of another form", traced("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"),
 			"a traceparent of another form"},
 		{"in a trace", traced("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff"), ""},

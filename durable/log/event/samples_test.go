@@ -150,4 +150,6 @@ var samples = []struct {
 	{"run_resumed.reason", atRun, event.RunResumed{N: 2, Reason: "it is over"}},
 	{"run_closed.limit", atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the limit",
 		Limit: &event.LimitReached{Kind: event.StepsLimit, Limit: 3, Observed: 4}}},
+	{"advance_recorded.response", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(child), Response: &event.Response{Action: "accept", By: "ada", Digest: canon.Sum(nil)}}},
 }

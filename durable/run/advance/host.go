@@ -16,6 +16,8 @@ type Hosted struct {
 	hoststep.Step
 	// DueMs is the moment until which a delay lasts, in milliseconds since 1970 UTC; 0: it is none.
 	DueMs int64
+	// ExpiresMs is the moment at which a gate fails without an answer; 0: never.
+	ExpiresMs int64
 }
 
 // HostedAt returns the host step that is pending, false if the pending step is none. pendingMs is the
@@ -30,7 +32,8 @@ func HostedAt(w compile.Compiled, state snapshot.State, pendingMs int64, context
 		return Hosted{}, false
 	}
 	due, _ := host.DueAt(*step.Host, pendingMs, interpreter.Variables(w, state, context))
-	return Hosted{*step.Host, due}, true
+	expires, _ := host.ExpiresAt(*step.Host, pendingMs)
+	return Hosted{*step.Host, due, expires}, true
 }
 
 // host requires the result of a host step: of this step, completed, and of a delay not before its
@@ -54,6 +57,9 @@ func (q *requirements) host(pendingMs, nowMs int64) {
 		q.invalid(host.Kind, at, fix, "The %s of step %q is not one: %v", host.Kind, q.step.StepID, err)
 	case r.TypeID != q.step.Host.TypeID || r.StepInstanceKey != q.state.PendingStep().Key():
 		q.invalid(host.Kind, at, fix, "The %s of step %q is of another step.", host.Kind, q.step.StepID)
+	case r.Outcome == host.Waiting:
+		q.lacks(reason.MissingOutput, at, "Others have to answer its interrupt.", "Step %q waits for answers: %s.", q.step.StepID,
+			r.Progress(*q.step.Host))
 	case !r.OK():
 		q.invalid(host.Kind, at, "The host ends the run as failed.", "%s", host.FailedText(q.step.StepID, *r.Error))
 	case delays && nowMs < due && len(q.fromAttempt(host.Kind)) > 0:

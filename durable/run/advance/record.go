@@ -18,7 +18,8 @@ import (
 // record appends advance_recorded, the first event of every attempt.
 func (d *attempt) record(o event.AdvanceOutcome, warnings []event.DecisionWarning) event.Event {
 	return d.seg.caller(d.at, event.AdvanceRecorded{Account: d.account(), AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o,
-		RequestDigest: d.a.Digest, Warnings: warnings, Elicited: d.a.Request.Elicited, Traceparent: d.a.Traceparent})
+		RequestDigest: d.a.Digest, Warnings: warnings, Elicited: d.a.Request.Elicited, Traceparent: d.a.Traceparent,
+		Response: d.a.Request.Response})
 }
 
 // warnings returns those about the loose matches in the conditions that decided the attempt, and

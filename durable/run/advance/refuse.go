@@ -14,6 +14,9 @@ import (
 // or a host step, the end of a wait or a person's decision, and names the command line for it. It is called where
 // requests come in, and not by Decide: a decision that is made again takes results as they are recorded.
 func (r Request) RefuseObserved(run id.Run) error {
+	if r.Response != nil {
+		return fault.New(fault.Invariant, "an answer to a gate that no performer hands in")
+	}
 	for i, a := range r.Artifacts {
 		// An agent could otherwise decide about its own work.
 		if a.Kind() == decision.Kind {

@@ -69,6 +69,8 @@ type Request struct {
 	Preferences []event.PreferenceChange
 	// Elicited is what of the context, or besides it, the user of the caller was asked for; nil: nothing.
 	Elicited *event.Elicited
+	// Response is how the attempt answers a gate of the host; nil for any other one. Only a performer sends it.
+	Response *event.Response
 }
 
 // withoutElicited is the context as the caller sent it. A call that is repeated because its answer was

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/hoststep"
@@ -29,6 +30,7 @@ type Outcome string
 const (
 	Completed Outcome = "completed"
 	Failed    Outcome = "failed"
+	Waiting   Outcome = "waiting" // a gate got an answer, and needs more
 )
 
 // Error is why a host step failed.
@@ -47,9 +49,12 @@ type Result struct {
 	Kind    string     `json:"kind"`
 	Outcome Outcome    `json:"outcome"`
 	// Outputs is an object, null for a step without any.
-	Outputs         canon.Value `json:"outputs,omitzero"`
-	StepInstanceKey string      `json:"stepInstanceKey"`
-	TypeID          string      `json:"typeId"`
+	Outputs canon.Value `json:"outputs,omitzero"`
+	// Responses are the answers that a gate got, in their order, none for any other step. A gate that is Waiting has
+	// at least one.
+	Responses       []event.Response `json:"responses,omitzero"`
+	StepInstanceKey string           `json:"stepInstanceKey"`
+	TypeID          string           `json:"typeId"`
 }
 
 // RunEvent is a run event without its place.
@@ -80,17 +85,21 @@ func Decode(v canon.Value) (Result, error) {
 	switch {
 	case r.Kind != Kind:
 		return r, fmt.Errorf("want kind %s", Kind)
-	case hoststep.Step{TypeID: r.TypeID}.Check() != nil, r.StepInstanceKey == "":
+	case !hoststep.Known(r.TypeID), r.StepInstanceKey == "":
 		return r, errors.New("want a known typeId, and a stepInstanceKey")
-	case r.Outcome != Completed && r.Outcome != Failed:
-		return r, fmt.Errorf("want the outcome %s or %s", Completed, Failed)
+	case r.Outcome != Completed && r.Outcome != Failed && r.Outcome != Waiting:
+		return r, fmt.Errorf("want the outcome %s, %s or %s", Completed, Failed, Waiting)
+	case r.Outcome == Waiting && len(r.Responses) == 0, len(r.Responses) > 0 && !(hoststep.Step{TypeID: r.TypeID}).Gate():
+		return r, errors.New("want responses of a gate, and of one that waits at least one")
+	case len(r.Responses) > limits.GateResponsesMax || slices.ContainsFunc(r.Responses, func(a event.Response) bool { return a.Check() != nil }):
+		return r, errors.New("want responses within their limits")
 	case (r.Outcome == Failed) != (r.Error != nil):
 		return r, fmt.Errorf("want an error with the outcome %s, and with no other", Failed)
 	case r.Error != nil && !r.Error.valid():
 		return r, errors.New("want an error with a code and a message within their limits")
 	case len(r.Events) > limits.RunEventsOfResultMax || slices.ContainsFunc(r.Events, func(e RunEvent) bool { return !e.valid() }):
 		return r, errors.New("want run events that may be recorded, within their limits")
-	case !r.Outputs.IsNull() && (r.Outputs.Kind() != canon.Object || r.Error != nil):
+	case !r.Outputs.IsNull() && (r.Outputs.Kind() != canon.Object || r.Outcome != Completed):
 		return r, fmt.Errorf("want outputs that are an object, with the outcome %s", Completed)
 	}
 	return r, nil
@@ -129,6 +138,11 @@ type Step struct {
 	Context canon.Value
 	// Test is nil for a host without test seams.
 	Test *Test
+	// Responses are the earlier answers to a gate, and Answer is a new one.
+	Responses []event.Response
+	Answer    *Answer
+	// TimedOut reports that the time of a gate is over.
+	TimedOut bool
 }
 
 // Default error of a step of type core.fail.
@@ -145,6 +159,7 @@ const (
 
 // functions are the types that are performed.
 var functions = map[string]func(Step, *Result){
+	hoststep.ApprovalGate: approve, hoststep.ClarificationGate: clarify, hoststep.Interrupt: receive,
 	hoststep.Noop:  func(Step, *Result) {},
 	hoststep.Delay: func(Step, *Result) {},
 	hoststep.Identity: func(s Step, r *Result) {
@@ -173,27 +188,43 @@ var functions = map[string]func(Step, *Result){
 // ErrUnsupported reports a step of a type that is not performed.
 var ErrUnsupported = errors.New("the type of the host step is not performed")
 
-// Perform performs a step and returns its result. A delay is over when it is called.
-// Errors: ErrUnsupported.
+// Perform performs a step and returns its result. A delay is over when it is called; a gate has an answer, or its time
+// is over. Errors: ErrUnsupported, ErrUnanswered.
 func Perform(s Step) (Result, error) {
 	r := Result{Kind: Kind, Outcome: Completed, StepInstanceKey: s.StepInstanceKey, TypeID: s.TypeID}
 	do := functions[s.TypeID]
 	if do == nil && s.Test != nil {
 		do = testFunctions[s.TypeID]
 	}
-	if do == nil {
+	if do == nil || s.Conversation() {
 		return r, fmt.Errorf("%w: %s", ErrUnsupported, s.TypeID)
+	}
+	if s.Gate() {
+		r.Responses = slices.Clone(s.Responses)
+		switch {
+		case s.TimedOut:
+			s.timeOut(&r)
+			return r, nil
+		case s.Answer == nil:
+			return r, ErrUnanswered
+		}
+		r.Responses = append(r.Responses, s.Answer.Response)
 	}
 	do(s, &r)
 	return r, nil
 }
 
 // Unsupported returns the types of host steps of a workflow, bodies of loops included, that are not
-// performed, each once and sorted. A host refuses a run of a workflow with any. test is whether it has test seams.
+// performed, each once and sorted, and hoststep.ConversationCapability for parts of conversations. A host refuses a
+// run of a workflow with any. test is whether it has test seams.
 func Unsupported(w compile.Compiled, test bool) (out []string) {
 	add := func(steps []compile.Step) {
 		for _, s := range steps {
-			if s.Host != nil && functions[s.Host.TypeID] == nil && !(test && testFunctions[s.Host.TypeID] != nil) {
+			switch {
+			case s.Host == nil:
+			case s.Host.Conversation():
+				out = append(out, hoststep.ConversationCapability)
+			case functions[s.Host.TypeID] == nil && !(test && testFunctions[s.Host.TypeID] != nil):
 				out = append(out, s.Host.TypeID)
 			}
 		}

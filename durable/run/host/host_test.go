@@ -59,8 +59,7 @@ func TestPerform(t *testing.T) {
 			t.Errorf("%s: %v, %+v", row.typeID, err, again)
 		}
 	}
-	for _, typeID := range []string{"core.approvalGate", "core.clarificationGate", "core.interrupt", "core.ai.callPrompt",
-		"core.shell"} {
+	for _, typeID := range []string{"core.ai.callPrompt", "core.shell"} {
 		if _, err := host.Perform(host.Step{Step: hoststep.Step{TypeID: typeID}}); !errors.Is(err, host.ErrUnsupported) {
 			t.Errorf("%s: %v", typeID, err)
 		}
@@ -151,9 +150,9 @@ func TestUnsupported(t *testing.T) {
 		{id: e, title: E, prompt: p}`); got != nil {
 		t.Error(got)
 	}
-	got := of(`{id: a, title: A, action: {kind: host, typeId: core.interrupt}}, {id: l, title: L, type: loop, loop: {type: for, count: 2, maxIterations: 2},
-		body: [{id: b, title: B, action: {kind: host, typeId: core.ai.callPrompt}}, {id: c, title: C, action: {kind: host, typeId: core.interrupt}}]}`)
-	if !slices.Equal(got, []string{"core.ai.callPrompt", "core.interrupt"}) {
+	got := of(`{id: a, title: A, action: {kind: host, typeId: core.interrupt, config: {kind: conversation.close}}}, {id: l, title: L, type: loop, loop: {type: for, count: 2, maxIterations: 2},
+		body: [{id: b, title: B, action: {kind: host, typeId: core.ai.callPrompt}}, {id: c, title: C, action: {kind: host, typeId: core.interrupt, config: {kind: conversation.start}}}]}`)
+	if !slices.Equal(got, []string{"conversationPrimitive", "core.ai.callPrompt"}) {
 		t.Error(got)
 	}
 }

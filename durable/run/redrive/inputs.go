@@ -92,7 +92,7 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 	if p, ok := events[0].Data.(event.AdvanceRecorded); ok {
 		// The id and the request's digest make the first event of an attempt.
 		a.ID, a.Digest, a.Account = p.AttemptID, p.RequestDigest, config.Account(p.Account)
-		a.Traceparent, a.Request.Elicited = p.Traceparent, p.Elicited
+		a.Traceparent, a.Request.Elicited, a.Request.Response = p.Traceparent, p.Elicited, p.Response
 	}
 	for _, e := range events {
 		switch {

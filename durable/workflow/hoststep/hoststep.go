@@ -51,6 +51,9 @@ func Of(action problem.SourceValue) *Step {
 	return s
 }
 
+// Known reports a type of the closed set.
+func Known(typeID string) bool { return configs[typeID] != nil }
+
 // Check returns why a step of a document from outside is none: a type that is not known, or a
 // configuration that is not of the type.
 func (s Step) Check() (err error) {
@@ -58,6 +61,8 @@ func (s Step) Check() (err error) {
 	switch {
 	case !known:
 		return errors.New("a host step of a type that is not known")
+	case s.Config.IsNull() && configured[s.TypeID]:
+		return errors.New("a host step of type " + s.TypeID + " without a config")
 	case s.Config.IsNull():
 		return nil
 	}
@@ -85,13 +90,14 @@ func CheckStep(step problem.SourceValue, report problem.Report) {
 	if config.Has("delayMs") && config.Has("defaultMs") {
 		report.Error(config.Member("defaultMs"), "Keep one of the two.", "a delay that is fixed has no default")
 	}
+	checkGate(step, report)
 }
 
 // delayMs is a delay in milliseconds.
 var delayMs = shape.Amount{Max: limits.HostDelayMsMax, Whole: true}
 
-// configs are the configurations by type. Those of types that are not performed yet are open: what they
-// need is not settled.
+// configs are the configurations by type, those of the types that are answered from outside in gates.go. Those of
+// types that are not performed yet are open: what they need is not settled.
 var configs = map[string]shape.Shape{
 	Noop:     shape.ObjectOf("the config of " + Noop),
 	Identity: shape.ObjectOf("the config of " + Identity),
@@ -100,7 +106,7 @@ var configs = map[string]shape.Shape{
 		shape.May("code", shape.Text{Min: 1, Max: limits.HostErrorCodeBytesMax, Pattern: pattern.New(`^[A-Za-z][A-Za-z0-9_.-]*$`),
 			Like: `a code such as "not_available"`}),
 		shape.May("message", shape.Text{Min: 1, Max: limits.HostMessageCharactersMax})),
-	ApprovalGate: shape.AnyObject, ClarificationGate: shape.AnyObject, Interrupt: shape.AnyObject,
+	ApprovalGate: approvalConfig, ClarificationGate: clarificationConfig, Interrupt: interruptConfig,
 	CallPrompt: shape.AnyObject,
 	RequiresMissing: shape.ObjectOf("the config of "+RequiresMissing, shape.May("requires", shape.Text{Min: 1, Max: 128,
 		Pattern: pattern.New(`^[a-z][A-Za-z0-9_.-]*$`), Like: `the id of a capability such as "chat.sendPrompt"`})),
@@ -113,8 +119,9 @@ var Shape shape.Shape = described{shape.ByTag{Key: "typeId", Text: "a host step 
 func actions() map[string]shape.Shape {
 	out := map[string]shape.Shape{}
 	for name, config := range configs {
-		out[name] = shape.ObjectOf("a host step", shape.Need("kind", shape.OneOf(Action)), shape.Need("typeId", shape.OneOf(name)),
-			shape.May("config", config))
+		of := shape.May("config", config)
+		of.Required = configured[name]
+		out[name] = shape.ObjectOf("a host step", shape.Need("kind", shape.OneOf(Action)), shape.Need("typeId", shape.OneOf(name)), of)
 	}
 	return out
 }
@@ -129,13 +136,28 @@ func (s described) Schema(shape.Describe) canon.Value {
 
 // descriptions of keys, which editors show.
 var descriptions = map[string]string{
-	"a host step.kind":                      "A function of 'waybill serve', which nothing else performs",
-	"a host step.typeId":                    "The function",
-	"a host step.config":                    "What the function needs",
-	"the config of " + Delay + ".delayMs":   "The delay in milliseconds",
-	"the config of " + Delay + ".defaultMs": "The delay in milliseconds where the context has no delayMs and no delaySeconds",
-	"the config of " + Fail + ".code":       "The code of the error",
-	"the config of " + Fail + ".message":    "The message of the error",
-
-	"the config of " + RequiresMissing + ".requires": "The capability that the step needs; no host provides any",
+	"a host step.kind":                                     "A function of 'waybill serve', which nothing else performs",
+	"a host step.typeId":                                   "The function",
+	"a host step.config":                                   "What the function needs",
+	"the config of " + Delay + ".delayMs":                  "The delay in milliseconds",
+	"the config of " + Delay + ".defaultMs":                "The delay in milliseconds where the context has no delayMs and no delaySeconds",
+	"the config of " + Fail + ".code":                      "The code of the error",
+	"the config of " + Fail + ".message":                   "The message of the error",
+	"the config of " + ApprovalGate + ".actions":           "What may be answered: accept and reject by default",
+	"the config of " + ApprovalGate + ".approvers":         "The names that may answer; every name by default",
+	"the config of " + ApprovalGate + ".requiredApprovals": "How many different names have to accept; 1 by default",
+	"the config of " + ApprovalGate + ".rejectionPolicy":   "single-veto (default): the first rejection ends the run; majority: more than half of requiredApprovals",
+	"the config of " + ApprovalGate + ".contextKey":        "The context key under which the answer is recorded; by default none",
+	"the config of " + ApprovalGate + ".timeoutMs":         "After this time without an answer the run fails",
+	"the config of " + ClarificationGate + ".questions":    "What is asked",
+	"the config of " + ClarificationGate + ".timeoutMs":    "After this time without an answer the run fails",
+	"a question.id":                                        "The context key under which the answer is recorded",
+	"a question.question":                                  "The question",
+	"a question.choices":                                   "The texts of which the answer is one; any value by default",
+	"the config of " + Interrupt + ".kind":                 "external-event by default",
+	"the config of " + Interrupt + ".eventType":            "What the run waits for, in the words of the other system",
+	"the config of " + Interrupt + ".correlation":          "Members that the event has, with these values",
+	"the config of " + Interrupt + ".contextKey":           "The context key under which the event is recorded; by default none",
+	"the config of " + Interrupt + ".timeoutMs":            "After this time without an event the run fails",
+	"the config of " + RequiresMissing + ".requires":       "The capability that the step needs; no host provides any",
 }
