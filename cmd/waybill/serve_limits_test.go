@@ -18,7 +18,7 @@ func TestServedLimits(t *testing.T) {
 	t.Parallel()
 	s := serveAt(t, "", "--fixtures", "--test-seams")
 	for name, try := range map[string]func(scenario){
-		"cap-breach": scenarioBreach, "runtime-capabilities": scenarioMissing, "body": scenarioBody,
+		"cap-breach": scenarioBreach, "body": scenarioBody,
 		"configurable-schema": scenarioConfigurable, "version-fold": scenarioVersionFold,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,22 +68,6 @@ func scenarioBreach(c scenario) {
 	}
 	for _, wrong := range []any{0, -1, 1.5, "3", nil} {
 		c.envelope(c.configured("conformance-cap-breach", object{"recursionLimit": wrong}), 400, "validation_error")
-	}
-}
-
-func scenarioMissing(c scenario) {
-	doc := c.as("").do("GET", "/.well-known/openwop", nil).json
-	if _, ok := doc["runtimeCapabilities"]; ok {
-		c.Error("capabilities are advertised, and none is provided")
-	}
-	run := c.create("conformance-capability-missing", nil)
-	state := c.until(run, "failed")
-	e := state["error"].(map[string]any)
-	if message, _ := e["message"].(string); e["code"] != "capability_not_provided" || !strings.Contains(message, "conformance.never-provided") {
-		c.Errorf("%v", e)
-	}
-	if types := c.typesOf(run); slices.Contains(types, "node.completed") {
-		c.Errorf("%v", types)
 	}
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -355,16 +356,18 @@ func scenarioTruncated(c scenario) {
 }
 
 func scenarioMissing(c scenario) {
-	run := c.create("conformance-capability-missing", nil)
-	problem, _ := c.until(run, "failed")["error"].(map[string]any)
-	if message, _ := problem["message"].(string); problem["code"] != "capability_not_provided" || !strings.Contains(message, "conformance.never-provided") {
-		c.Errorf("%v", problem)
+	doc := c.as("").do("GET", "/.well-known/openwop", nil).json
+	if _, ok := doc["runtimeCapabilities"]; ok {
+		c.Error("capabilities are advertised, and none is provided")
 	}
-	events, _ := c.poll(run, "")
-	for _, e := range events {
-		if e["type"] == "node.completed" {
-			c.Errorf("%v", e)
-		}
+	run := c.create("conformance-capability-missing", nil)
+	state := c.until(run, "failed")
+	e := state["error"].(map[string]any)
+	if message, _ := e["message"].(string); e["code"] != "capability_not_provided" || !strings.Contains(message, "conformance.never-provided") {
+		c.Errorf("%v", e)
+	}
+	if types := c.typesOf(run); slices.Contains(types, "node.completed") {
+		c.Errorf("%v", types)
 	}
 }
 

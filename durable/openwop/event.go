@@ -65,8 +65,6 @@ const (
 
 	// CompletionReturned has the parts of a text that a provider returned: in the mode messages each is a MessageChunk.
 	CompletionReturned EventType = VendorPrefix + "completion"
-	// StepError has the code of the error with which a host step failed.
-	StepError EventType = VendorPrefix + "step_error"
 )
 
 // EnvelopeReliability returns the types about the envelopes that models answer with.
@@ -78,7 +76,7 @@ func EnvelopeReliability() []EventType {
 // Recordable reports a type of which events are recorded as such.
 func (t EventType) Recordable() bool {
 	return slices.Contains(EnvelopeReliability(), t) ||
-		slices.Contains([]EventType{PromptResolved, PromptComposed, ProviderUsage, CompletionReturned, StepError}, t)
+		slices.Contains([]EventType{PromptResolved, PromptComposed, ProviderUsage, CompletionReturned}, t)
 }
 
 // Types of stream messages that are no run events: they have no sequence and are in no log.

@@ -183,8 +183,11 @@ func (c *call) perform() error {
 // ofVerb returns the routes of the verb in the path of a run, those of the run without a verb, and none for another verb.
 func (c *call) ofVerb(run node) node {
 	id, verb, is := strings.Cut(c.r.PathValue("runId"), ":")
-	if !is {
+	switch {
+	case !is:
 		return run
+	case !strings.HasSuffix(c.r.URL.EscapedPath(), ":"+verb): // an encoded colon is no separator
+		return nil
 	}
 	c.r.SetPathValue("runId", id)
 	return c.verbs[verb]

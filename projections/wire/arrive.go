@@ -208,7 +208,7 @@ func missingInstant(w compile.Compiled, a arrival) []question {
 }
 
 // wantedBy returns what a refused attempt lacks.
-func (s *segment) wantedBy(n *node) (wanted, error) {
+func wantedBy(s *segment, n *node) (wanted, error) {
 	want := wanted{kind: openwop.CustomInterrupt}
 	w, err := s.workflow()
 	if err != nil {
@@ -250,18 +250,18 @@ func (s *segment) request(e event.Event, n *node, want wanted) {
 	title := cmp.Or(s.free("", want.title).Value.Text(), n.id)
 	switch want.kind {
 	case openwop.ApprovalInterrupt:
-		n.open.data = s.approvalOf(n, title)
+		n.open.data = approvalOf(s, n, title)
 		s.after(e, openwop.ApprovalRequested, n, n.open.data)
 	case openwop.ClarificationInterrupt:
-		n.open.data = payload(word("nodeId", n.id), word("interruptId", n.open.id), member("questions", s.questionsOf(want.questions)))
+		n.open.data = payload(word("nodeId", n.id), word("interruptId", n.open.id), member("questions", questionsOf(s, want.questions)))
 		s.after(e, openwop.ClarificationRequested, n, n.open.data)
 	case openwop.ExternalEventInterrupt:
 		event := want.gate.EventOf()
 		n.open.data = payload(s.free("eventType", event.Type), member("correlation", redacted(event.Correlation)))
-		s.after(e, openwop.InterruptRequested, n, s.requestOf(n))
+		s.after(e, openwop.InterruptRequested, n, requestOf(s, n))
 	default:
 		n.open.data = payload(word("customKind", n.typeID()), member("payload", payload(word("nodeId", n.id), word("title", title))))
-		s.after(e, openwop.InterruptRequested, n, s.requestOf(n))
+		s.after(e, openwop.InterruptRequested, n, requestOf(s, n))
 	}
 	s.after(e, openwop.NodeSuspended, n, payload(word("nodeId", n.id), word("interruptId", n.open.id),
 		word("kind", want.kind), word("key", n.open.id)))
@@ -269,7 +269,7 @@ func (s *segment) request(e event.Event, n *node, want wanted) {
 }
 
 // requestOf is the payload of interrupt.requested.
-func (s *segment) requestOf(n *node) canon.Value {
+func requestOf(s *segment, n *node) canon.Value {
 	var timeout canon.Value
 	if n.open.gate != nil && n.open.gate.TimeoutMs() > 0 {
 		timeout = canon.OfInt(n.open.gate.TimeoutMs())
@@ -287,13 +287,13 @@ func (n *node) rules(open *interrupt) rules.Request {
 func (n *node) typeID() string { return cmp.Or(n.typed, TypeStep) }
 
 // approvalOf is the request of an approval: of what the segment handed in, else of the step itself.
-func (s *segment) approvalOf(n *node, title string) canon.Value {
+func approvalOf(s *segment, n *node, title string) canon.Value {
 	artifact, kind := n.id, TypeStep
 	if s.artifact != nil && s.attempt != nil {
 		artifact, kind = artifactID(*s.artifact), artifactType(*s.artifact)
 	}
 	if n.open.gate != nil {
-		return s.gateOf(n, title)
+		return gateData(s, n, title)
 	}
 	actions := []string{"accept", "reject"}
 	members := []canon.Member{word("nodeId", n.id), word("interruptId", n.open.id), word("artifactId", artifact),
@@ -306,8 +306,8 @@ func (s *segment) approvalOf(n *node, title string) canon.Value {
 	return payload(append(members, member("actions", s.texts(actions)))...)
 }
 
-// gateOf is the request of a gate of the host. The legacy event of the protocol has no edit-accept.
-func (s *segment) gateOf(n *node, title string) canon.Value {
+// gateData is the request of a gate of the host. The legacy event of the protocol has no edit-accept.
+func gateData(s *segment, n *node, title string) canon.Value {
 	a := n.open.gate.ApprovalOf()
 	actions := slices.DeleteFunc(slices.Clone(a.Actions), func(word string) bool { return word == hoststep.EditAccept })
 	if len(actions) == 0 {
@@ -319,7 +319,7 @@ func (s *segment) gateOf(n *node, title string) canon.Value {
 }
 
 // questionsOf are the questions of a clarification.
-func (s *segment) questionsOf(all []question) canon.Value {
+func questionsOf(s *segment, all []question) canon.Value {
 	items := make([]canon.Value, len(all))
 	for i, q := range all {
 		var schema canon.Value

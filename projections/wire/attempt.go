@@ -129,7 +129,7 @@ func (s *segment) refuse(e event.Event, n *node) error {
 		return nil
 	}
 	s.answer(e, n)
-	if failed := s.failureOf(n); failed != nil {
+	if failed := failureOf(s, n); failed != nil {
 		s.resolve(e, n)
 		s.retried(e, n)
 		s.after(e, openwop.NodeFailed, n, payload(word("nodeId", n.id), member("error", errorOf(*failed)),
@@ -139,7 +139,7 @@ func (s *segment) refuse(e event.Event, n *node) error {
 			return nil
 		}
 	}
-	want, err := s.wantedBy(n)
+	want, err := wantedBy(s, n)
 	if err != nil {
 		return err
 	}
@@ -175,14 +175,14 @@ func (s *segment) blocked(n *node) canon.Value {
 }
 
 // failureOf returns the error of a step whose performed result was refused, nil for any other attempt.
-func (s *segment) failureOf(n *node) *openwop.RunError {
+func failureOf(s *segment, n *node) *openwop.RunError {
 	if !s.results.command && !s.results.host {
 		return nil
 	}
 	for _, b := range s.blockers() {
 		if b.Code == reason.BlockerInvalidOutput && b.Pointer.Kind == reason.AtWorkflowStep && b.Check == nil &&
 			b.Pointer.StepID == n.step {
-			code := cmp.Or(s.code, s.failureCode(n))
+			code := failureCode(s, n)
 			if s.results.host && code == CodeStepFailed {
 				code = cmp.Or(host.FailedCode(n.step, b.Message), code)
 			}
@@ -193,7 +193,7 @@ func (s *segment) failureOf(n *node) *openwop.RunError {
 }
 
 // failureCode is the code of a step whose performed result was refused.
-func (s *segment) failureCode(n *node) string {
+func failureCode(s *segment, n *node) string {
 	switch {
 	case n.host == nil || s.response == nil:
 		return CodeStepFailed

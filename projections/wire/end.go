@@ -27,7 +27,7 @@ func (s *segment) close(e event.Event) {
 	switch {
 	case p.Limit != nil:
 		failed.Code = CodeRecursionLimit
-		s.breach(e, *p.Limit)
+		breach(s, e, *p.Limit)
 	case s.denied != nil && n != nil && n.running():
 		failed.Code = CodeApprovalRejected
 		if n.open != nil {

@@ -19,20 +19,20 @@ func policyOf(p event.RunPaused) openwop.DrainPolicy {
 // pause drafts a pause, or the request of one that is in force behind the next attempt.
 func (s *segment) pause(e event.Event, p event.RunPaused) {
 	if !p.Drain {
-		s.hold(e, p)
+		hold(s, e, p)
 		return
 	}
 	s.draining = &event.RunPaused{Drain: true, N: p.N, Reason: strings.Clone(p.Reason)} // not the memory of the line
-	s.after(e, openwop.VendorType("pause_requested"), nil, s.pausePayload(p))
+	s.after(e, openwop.VendorType("pause_requested"), nil, pausePayload(s, p))
 }
 
 // hold drafts the beginning of a pause.
-func (s *segment) hold(e event.Event, p event.RunPaused) {
+func hold(s *segment, e event.Event, p event.RunPaused) {
 	s.draining, s.paused = nil, true
-	s.after(e, openwop.RunPaused, nil, s.pausePayload(p))
+	s.after(e, openwop.RunPaused, nil, pausePayload(s, p))
 }
 
-func (s *segment) pausePayload(p event.RunPaused) canon.Value {
+func pausePayload(s *segment, p event.RunPaused) canon.Value {
 	return payload(s.free("reason", p.Reason), word("drainPolicy", policyOf(p)))
 }
 
@@ -56,7 +56,7 @@ func (s *segment) limit() *event.LimitReached {
 }
 
 // breach drafts that the run reached a limit.
-func (s *segment) breach(e event.Event, l event.LimitReached) {
+func breach(s *segment, e event.Event, l event.LimitReached) {
 	members := []any{"kind", canon.OfString(l.Kind), "limit", canon.OfInt(l.Limit), "observed", canon.OfInt(l.Observed)}
 	if s.beyond != nil {
 		members = append(members, "nodeId", canon.OfString(s.beyond.id))

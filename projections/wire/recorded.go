@@ -20,10 +20,6 @@ func (s *segment) recorded(e event.Event, p event.RunEventRecorded, at *node) {
 	if _, named := data.Get("nodeId"); named && p.NodeID == "" && at != nil && at.state != nil {
 		data = data.With("nodeId", canon.OfString(at.state.id))
 	}
-	if kind == openwop.StepError {
-		code, _ := data.Get("code")
-		s.code = code.Text()
-	}
 	s.facts = append(s.facts, draft{kind: kind, node: cmp.Or(s.free("", p.NodeID).Value.Text(), nodeID(at)), payload: data, from: e,
 		cause: s.free("", p.CausationID).Value.Text()})
 }

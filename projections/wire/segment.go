@@ -33,7 +33,6 @@ type segment struct {
 	artifact          *event.OutputPayload  // the first output of the step in the segment
 	beyond            *node                 // the step that a limit of the run does not allow
 	denied            *event.StepDecision   // the decision that ends the run
-	code              string                // of the error with which a host step failed, "" for CodeStepFailed
 	resumesBlocked    map[id.Node]bool      // nodes of refused attempts, by another program
 	begins            bool                  // the segment begins a fork that inherits run events
 	skipped           int                   // drafts of tail that are inherited
@@ -136,7 +135,7 @@ func (s *segment) finish() error {
 		s.close(*s.closed)
 	}
 	if s.attempt != nil && s.draining != nil && !s.Ended() {
-		s.hold(*s.attempt, *s.draining)
+		hold(s, *s.attempt, *s.draining)
 	}
 	return nil
 }

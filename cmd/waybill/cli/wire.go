@@ -59,27 +59,22 @@ type Store struct {
 	*learning.Learning
 	candidates.Offers
 	settings.Settings
-	// OpenRuns are the runs that hooks of clients describe.
+	// Each is described by its package.
 	OpenRuns openruns.List
-	// Turns decides about the ends of agents' turns.
-	Turns   engine.Turns
-	Commits commits.Commits
-	Pauses  pausing.Pauses
-	// Inbox is what waits for a person, Notices what a person is notified of.
-	Inbox   inbox.Inbox
-	Notices notice.Notices
-	// Reports shows all of a run in one document.
-	Reports report.Reporter
-	// Recorder makes tests of recorded runs.
+	Turns    engine.Turns
+	Commits  commits.Commits
+	Pauses   pausing.Pauses
+	Inbox    inbox.Inbox
+	Notices  notice.Notices
+	Reports  report.Reporter
 	Recorder trial.Recorder
 	// Idempotency keeps the answers to requests of programs with an idempotency key.
 	Idempotency *idempotency.Keeper
-	// Wire reads runs as clients of the OpenWOP protocol do.
-	Wire   *wire.Wire
-	Dir    string
-	files  *filestore.Store
-	app    *App
-	config config.Config // as it was when the store was opened
+	Wire        *wire.Wire
+	Dir         string
+	files       *filestore.Store
+	app         *App
+	config      config.Config // as it was when the store was opened
 	// notifying is about what is appended to the store.
 	notifying *notify.Queue
 }
@@ -249,7 +244,7 @@ func (o *Store) Close() {
 	_ = o.files.Close()
 }
 
-// Logs returns the logs of the store.
+// Logs returns the logs of the store with what is stored beside them.
 func (o *Store) Logs() replay.Store { return o.files }
 
 // StoreID returns the id of the store, the zero id for one that does not exist yet.
@@ -259,9 +254,6 @@ func (o *Store) StoreID(ctx context.Context) (id.Store, error) {
 
 // Performers returns the port that allows at most one performer per session.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
-
-// Keyring returns the keys with which the store signs tokens.
-func (o *Store) Keyring() ports.Keyring { return o.files }
 
 // ArtifactBytes opens the bytes of an artifact; see views.Views.OpenArtifact.
 func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, canon.Digest, error) {

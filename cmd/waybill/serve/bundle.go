@@ -29,15 +29,15 @@ func (h *host) DebugBundle(ctx context.Context, run string) (out openwop.DebugBu
 	return h.wire.Bundle(ctx, at.Run.String(), event.TimeText(h.app.NowMs()), notes)
 }
 
-// prompts returns the templates that there are: those of the fixtures, if they are served, and the installed ones.
-func (h *host) prompts(ctx context.Context) (promptref.Library, error) {
+// promptsOf returns the templates that there are: those of the fixtures, if they are served, and the installed ones.
+func promptsOf(ctx context.Context, h *host) (promptref.Library, error) {
 	list, err := h.store.Installed(ctx, h.app.Flags.Workspace)
 	return hosting.Prompts(h.builtIn, cli.Installations(list.Installed).Prompts()), err
 }
 
 // Prompts implements httpserver.Host.
 func (h *host) Prompts(ctx context.Context, f promptref.Filter, cursor string, limit int) (promptref.Page, error) {
-	all, err := h.prompts(ctx)
+	all, err := promptsOf(ctx, h)
 	if err != nil {
 		return promptref.Page{}, err
 	}
@@ -46,7 +46,7 @@ func (h *host) Prompts(ctx context.Context, f promptref.Filter, cursor string, l
 
 // Prompt implements httpserver.Host.
 func (h *host) Prompt(ctx context.Context, ref promptref.Ref) (promptref.Template, error) {
-	all, err := h.prompts(ctx)
+	all, err := promptsOf(ctx, h)
 	if err != nil {
 		return promptref.Template{}, err
 	}

@@ -210,7 +210,7 @@ func (h *host) Apply(ctx context.Context, by event.Actor, ref string) (proposal.
 	if err := wholeID(ref); err != nil {
 		return proposal.Proposal{}, nil, err
 	}
-	req := h.decision(ref, "")
+	req := decision(h, ref, "")
 	req.Check, req.Replaced = cli.CheckInstallable(ctx, h.app), cli.FindReplaced(h.app)
 	out, gate, err := h.proposals.Apply(ctx, h.store.CallerOf(by), learning.ApplyRequest{DecideRequest: req})
 	if err != nil || gate == nil {
@@ -220,7 +220,7 @@ func (h *host) Apply(ctx context.Context, by event.Actor, ref string) (proposal.
 }
 
 // decision is a request of a key about a proposal. A key has no account, and is at no terminal.
-func (h *host) decision(ref, reason string) learning.DecideRequest {
+func decision(h *host, ref, reason string) learning.DecideRequest {
 	return learning.DecideRequest{Ref: ref, Workspace: h.app.Flags.Workspace, Reason: reason}
 }
 
@@ -229,7 +229,7 @@ func (h *host) Reject(ctx context.Context, by event.Actor, ref, reason string) (
 	if err := wholeID(ref); err != nil {
 		return proposal.Proposal{}, err
 	}
-	out, err := h.store.RejectProposal(ctx, h.store.CallerOf(by), h.decision(ref, reason))
+	out, err := h.store.RejectProposal(ctx, h.store.CallerOf(by), decision(h, ref, reason))
 	return out.Proposal, err
 }
 
@@ -238,6 +238,6 @@ func (h *host) Archive(ctx context.Context, by event.Actor, ref, reason string) 
 	if err := wholeID(ref); err != nil {
 		return proposal.Proposal{}, err
 	}
-	out, err := h.store.ArchiveProposal(ctx, h.store.CallerOf(by), h.decision(ref, reason))
+	out, err := h.store.ArchiveProposal(ctx, h.store.CallerOf(by), decision(h, ref, reason))
 	return out.Proposal, err
 }

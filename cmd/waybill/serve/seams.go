@@ -41,7 +41,7 @@ func (h *host) openSeams(ctx context.Context) error {
 }
 
 // fixtureIDs are the ids of the fixtures that the host performs.
-func (h *host) fixtureIDs(ctx context.Context) (out []string, err error) {
+func fixtureIDs(ctx context.Context, h *host) (out []string, err error) {
 	for _, id := range discovery.FixtureIDs() {
 		e, err := h.workflows.find(ctx, id)
 		if err != nil {
@@ -65,7 +65,7 @@ func (h *host) testOf(ctx context.Context, at engine.Position) (*hoststep.Test, 
 		return nil, err
 	}
 	t := &hoststep.Test{Agents: agentsOf(list.Installed), Program: h.mocks.take}
-	if t.Prompts, err = h.prompts(ctx); err == nil && options != nil {
+	if t.Prompts, err = promptsOf(ctx, h); err == nil && options != nil {
 		t.Mock = options.Configurable.At("/mockProvider/config")
 	}
 	return t, err

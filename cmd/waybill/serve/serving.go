@@ -131,7 +131,7 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 	if _, h.repository, err = a.Workspace(); err != nil {
 		return nil, err
 	}
-	h.interrupts = interrupts.New(o.Engine, o.Wire, h.runs, o.Keyring(), o.Performers(), h.performing.answer)
+	h.interrupts = interrupts.New(o.Engine, o.Wire, h.runs, o.Logs(), o.Performers(), h.performing.answer)
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
 	h.served.DebugBundle, h.served.Prompts = true, true
 	h.forks = hosting.NewForks(h.runs, h.wire, o.Logs())
@@ -148,7 +148,7 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 		}
 	}
 	if in.fixtures {
-		if h.served.Fixtures, err = h.fixtureIDs(ctx); err != nil {
+		if h.served.Fixtures, err = fixtureIDs(ctx, h); err != nil {
 			o.Close()
 			return nil, err
 		}

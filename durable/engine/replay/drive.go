@@ -100,7 +100,7 @@ func (d *drive) input(ctx context.Context, in manifest.Segment, want []openwop.R
 // refusals are the codes of inputs that the engine refuses now; any other error is one of reading.
 var refusals = map[fault.Code]bool{fault.ValidationError: true, fault.RunClosed: true, fault.RunWaiting: true,
 	fault.DecisionRefused: true, fault.PrincipalsUnbound: true, fault.Invariant: true, fault.TokenUnknownNode: true,
-	fault.RunNotFound: true}
+	fault.RunNotFound: true, fault.RunPaused: true}
 
 // refused records that an input of the source gives no event now.
 func (d *drive) refused(ctx context.Context, want []openwop.RunEvent) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -22,6 +23,7 @@ var plans = map[redrive.Operation]func(d *drive, ctx context.Context, in manifes
 	},
 	redrive.Ack: (*drive).ack, redrive.Checkpoint: (*drive).checkpoint, redrive.Approve: (*drive).approve,
 	redrive.Cancel: (*drive).cancel, redrive.Close: (*drive).close, redrive.Turn: (*drive).turn,
+	redrive.Pause: holding(advance.Pause), redrive.Resume: holding(advance.Resume), redrive.RunEvent: (*drive).runEvent,
 }
 
 // start decides the first segment of the source again, as that of the replay. Who asked for the replay is its actor.
@@ -137,6 +139,30 @@ func (d *drive) close(_ context.Context, in manifest.Segment) (manifest.Plan, bo
 	}
 	plan, err := advance.Close(engine.EndingOf(p), in.Events[0].TimestampMs)
 	return plan, false, err
+}
+
+// holding returns the function that decides a pause again, or its end.
+func holding(decide func(advance.PauseFacts, advance.Hold) (manifest.Plan, error)) func(*drive, context.Context,
+	manifest.Segment) (manifest.Plan, bool, error) {
+	return func(d *drive, _ context.Context, in manifest.Segment) (manifest.Plan, bool, error) {
+		p, err := session.FindRun(d.h.Fold, d.at)
+		if err != nil {
+			return manifest.Plan{}, false, err
+		}
+		plan, err := decide(pausing.FactsOf(p), redrive.HoldOf(in.Events))
+		return plan, false, err
+	}
+}
+
+// runEvent records a run event again that a test sent.
+func (d *drive) runEvent(_ context.Context, in manifest.Segment) (plan manifest.Plan, lost bool, err error) {
+	p, ok, err := d.resolve(in.Events[0].Scope.NodeID)
+	if !ok || err != nil {
+		return plan, false, err
+	}
+	e, by, atMs := redrive.RunEventOf(in.Events)
+	at := event.Scope{RunID: d.at.Run, NodeID: p.Node.ID}
+	return advance.NoteRunEvent(d.at.Session, at, p.Fold.Next, e, by, atMs), false, nil
 }
 
 // turn counts the refusals of a node again.

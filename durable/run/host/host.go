@@ -151,12 +151,6 @@ const (
 	defaultMessage = "The workflow has a step that fails."
 )
 
-// Error of a step that needs a capability which the host does not provide: no host of this program has any.
-const (
-	missingCode    = "capability_not_provided"
-	missingDefault = "conformance.never-provided"
-)
-
 // functions are the types that are performed.
 var functions = map[string]func(Step, *Result){
 	hoststep.ApprovalGate: approve, hoststep.ClarificationGate: clarify, hoststep.Interrupt: receive,
@@ -170,12 +164,6 @@ var functions = map[string]func(Step, *Result){
 			}
 		}
 		r.Outputs = canon.OfMembers(members...)
-	},
-	hoststep.RequiresMissing: func(s Step, r *Result) {
-		requires, _ := s.Config.Get("requires")
-		r.Outcome = Failed
-		r.Error = &Error{missingCode, fmt.Sprintf("The step needs %s, which this host does not provide.",
-			cmp.Or(requires.Text(), missingDefault))}
 	},
 	hoststep.Fail: func(s Step, r *Result) {
 		code, _ := s.Config.Get("code")

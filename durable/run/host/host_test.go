@@ -45,7 +45,7 @@ func TestPerform(t *testing.T) {
 			`"kind":"wr.host_result","outcome":"failed","stepInstanceKey":"l@0::s","typeId":"core.fail"}`},
 	} {
 		step := host.Step{Step: hoststep.Step{TypeID: row.typeID, Config: parse(t, row.config)}, StepInstanceKey: "l@0::s",
-			Context: parse(t, row.context)}
+			Context: parse(t, row.context), Test: &host.Test{}}
 		r, err := host.Perform(step)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestPerform(t *testing.T) {
 			t.Errorf("%s: %v, %+v", row.typeID, err, again)
 		}
 	}
-	for _, typeID := range []string{"core.ai.callPrompt", "core.shell"} {
+	for _, typeID := range []string{"core.ai.callPrompt", "core.conformance.requiresMissing", "core.shell"} {
 		if _, err := host.Perform(host.Step{Step: hoststep.Step{TypeID: typeID}}); !errors.Is(err, host.ErrUnsupported) {
 			t.Errorf("%s: %v", typeID, err)
 		}

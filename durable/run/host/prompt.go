@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,15 +45,8 @@ const (
 var testFunctions = map[string]func(Step, *Result){
 	hoststep.CallPrompt: callPrompt,
 	hoststep.RequiresMissing: func(s Step, r *Result) {
-		names := neverProvided
-		if list, _ := s.Config.Get("requires"); list.Kind() == canon.Array && list.Len() > 0 {
-			var all []string
-			for i := range list.Len() {
-				all = append(all, list.Item(i).Text())
-			}
-			names = strings.Join(all, ", ")
-		}
-		r.fail(codeNotProvided, "The step requires what this host does not provide: "+names)
+		requires, _ := s.Config.Get("requires")
+		r.fail(codeNotProvided, "The step needs "+cmp.Or(requires.Text(), neverProvided)+", which this host does not provide.")
 	},
 }
 
@@ -60,7 +54,6 @@ var testFunctions = map[string]func(Step, *Result){
 func (r *Result) fail(code, message string) {
 	message = reason.Clip(redact.Text(message, redact.Counts{}), limits.SummaryBytesMax)
 	r.Outcome, r.Error, r.Outputs = Failed, &Error{Code: code, Message: message}, canon.Value{}
-	r.emit(openwop.StepError, text("code", code), text("message", message))
 }
 
 // emit adds a run event.
