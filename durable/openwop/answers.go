@@ -3,6 +3,7 @@ package openwop
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -108,8 +109,11 @@ func EnvelopeOf(err error) (status int, e Envelope) {
 	}
 	row := fault.Lookup(f.Code)
 	a, ok := answers[row.Code]
-	if !ok {
+	switch {
+	case !ok:
 		a = broken
+	case f.Code == fault.WorkflowInvalid && hasUnknownStep(f):
+		a = badRequest // the protocol refuses a run of node types that the host does not know so
 	}
 	e = Envelope{Error: a.code, Message: row.Meaning, Details: map[string]any{DetailCode: string(row.Code)}}
 	if a.status < 500 || a == notProvided {
@@ -125,6 +129,18 @@ func EnvelopeOf(err error) (status int, e Envelope) {
 		e.Details[DetailRetry] = max(1, (f.Retry.AfterMs+999)/1000)
 	}
 	return a.status, e
+}
+
+// hasUnknownStep reports an invalid workflow that has a host step of an unknown type.
+func hasUnknownStep(f *fault.Fault) bool {
+	v, err := canon.ValueOf(f.Details)
+	problems := v.At("/problems")
+	for i := range problems.Len() {
+		if err == nil && strings.HasSuffix(problems.Item(i).At("/pointer").Text(), "/action/typeId") {
+			return true
+		}
+	}
+	return false
 }
 
 // IsInternal reports a code whose answer says nothing about its cause.

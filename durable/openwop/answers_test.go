@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/openwop"
+	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/ports/porttest/openwoptest"
 )
 
@@ -62,6 +63,12 @@ func TestAnswers(t *testing.T) {
 		status, e := openwop.EnvelopeOf(fault.New(code, "m"))
 		if got := fmt.Sprint(status, " ", e.Error); got != want {
 			t.Errorf("%s: %s, want %s", code, got, want)
+		}
+	}
+	for pointer, want := range map[string]int{"/steps/0/action/typeId": 400, "/steps/0/action/kind": 422} {
+		f := fault.New(fault.WorkflowInvalid, "m").With("problems", []problem.Problem{{Pointer: "/description"}, {Pointer: pointer}})
+		if status, _ := openwop.EnvelopeOf(f); status != want {
+			t.Errorf("%s: %d, want %d", pointer, status, want)
 		}
 	}
 	_, e := openwop.EnvelopeOf(fault.New(fault.SessionLocked, "m").After(250))

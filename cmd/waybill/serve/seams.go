@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/perform"
 	hoststep "github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/store/httpkeys"
+	flow "github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/infra/discovery"
 )
 
@@ -40,14 +41,15 @@ func (h *host) openSeams(ctx context.Context) error {
 	return nil
 }
 
-// fixtureIDs are the ids of the fixtures that the host performs.
+// fixtureIDs are the ids of the fixtures that the host performs, and of the one whose runs it has to refuse: a conversation.
 func fixtureIDs(ctx context.Context, h *host) (out []string, err error) {
 	for _, id := range discovery.FixtureIDs() {
 		e, err := h.workflows.find(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		if len(hoststep.Unsupported(e.Compiled, h.test != nil)) == 0 {
+		missing := hoststep.Unsupported(e.Compiled, h.test != nil)
+		if len(missing) == 0 || slices.Equal(missing, []string{flow.ConversationCapability}) {
 			out = append(out, id)
 		}
 	}

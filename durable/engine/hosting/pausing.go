@@ -99,7 +99,11 @@ func (p Pausing) refuse(ctx context.Context, at engine.Position, status openwop.
 	case status.Terminal(), status == openwop.Cancelling:
 		code = fault.RunClosed
 	}
-	f := fault.New(code, "the run is %s: only a run that is performed is paused, and only a paused one is resumed", status).
+	why := "only a run that is performed is paused, and only a paused one is resumed"
+	if status == openwop.Running {
+		why = "a pause of it takes effect after the current step already, or it has none that could end"
+	}
+	f := fault.New(code, "the run is %s: %s", status, why).
 		With("runId", at.Run.String()).With("runStatus", string(status))
 	if status != openwop.Paused {
 		return f
