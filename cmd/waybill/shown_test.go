@@ -43,6 +43,8 @@ var shownBy = map[string]string{
 	"run_started.forkedFrom.nodeId":       storedLine,
 	"run_started.forkedFrom.head":         storedLine,
 	"run_started.forkedFrom.workflowHash": storedLine,
+	"run_started.forkedFrom.mode":         show,
+	"run_started.forkedFrom.sequence":     storedLine,
 	"run_started.goal":                    show,
 	"run_started.options.configurable":    show,
 	"run_started.options.metadata":        show,
@@ -151,6 +153,10 @@ var shownBy = map[string]string{
 	"divergence_recorded.reason":        show,
 	"divergence_recorded.relatedStepId": show,
 	"divergence_recorded.summary":       show,
+	// 'runs timeline' has them in words.
+	"divergence_recorded.replay.kind":            storedLine,
+	"divergence_recorded.replay.originalEventId": storedLine,
+	"divergence_recorded.replay.sequence":        storedLine,
 
 	"observation_recorded.confidence":  storedLine,
 	"observation_recorded.key":         show,

@@ -183,12 +183,17 @@ func (c *writer) reload(ctx context.Context) error {
 func (l *Ledger) Facts(ctx context.Context, log manifest.Log, from manifest.Head,
 	imports *Imports) (out Found, v manifest.Verdict, err error) {
 	facts := auditview.NewFacts(log, from)
+	whole, again := false, false
 	v, err = ports.Continue(ctx, l.store, ports.ReadRequest{Log: log, From: from}, func(at manifest.Head) ports.Visitor {
 		if at.IsZero() {
 			facts = auditview.NewFacts(log, at)
 			out.reread = !from.IsZero()
+			whole = true
 		}
-		return facts
+		return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
+			again = again || replays(seg)
+			return facts.Visit(seg, head)
+		})
 	})
 	out.root, out.to, out.Facts = log.Root, facts.Head, facts.Facts
 	if err != nil || len(out.Facts) == 0 {
@@ -199,7 +204,9 @@ func (l *Ledger) Facts(ctx context.Context, log manifest.Log, from manifest.Head
 		return out, v, err
 	}
 	// What a replay decides again was decided in its source.
-	again, err := l.isReplay(ctx, log)
+	if !whole {
+		again, err = l.isReplay(ctx, log)
+	}
 	all := out.Facts
 	out.Facts = nil
 	for _, f := range all {
@@ -221,17 +228,23 @@ func (l *Ledger) isReplay(ctx context.Context, log manifest.Log) (is bool, err e
 		return false, nil
 	}
 	_, err = l.store.Read(ctx, ports.ReadRequest{Log: log}, ports.Each(func(seg manifest.Segment, _ manifest.Head) error {
-		for _, e := range seg.Events {
-			if s, ok := e.Data.(event.RunStarted); ok {
-				is = s.ForkedFrom.IsReplay()
-			}
-		}
+		is = replays(seg)
 		return errRead
 	}))
 	if errors.Is(err, errRead) {
 		err = nil
 	}
 	return is, err
+}
+
+// replays reports the first segment of a session that replays another one.
+func replays(seg manifest.Segment) bool {
+	for _, e := range seg.Events {
+		if s, ok := e.Data.(event.RunStarted); ok && s.ForkedFrom.IsReplay() {
+			return true
+		}
+	}
+	return false
 }
 
 // write appends the missing lines and, if last is not nil, the event that last
