@@ -113,10 +113,7 @@ func TestServedForksAreKilled(t *testing.T) {
 
 // asMaps are events of a client.
 func asMaps(all []clienttest.Object) (out []map[string]any) {
-	for _, e := range all {
-		out = append(out, e)
-	}
-	return out
+	return append(out, all...)
 }
 
 // TestReplayedRunOnTheCommandLine: what the command line says of a replay: what it is, that it verifies, decides the same

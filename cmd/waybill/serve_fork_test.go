@@ -189,13 +189,15 @@ func scenarioDeterminism(c scenario) {
 	if code := state["error"].(map[string]any)["code"]; code != "replay_source_missing" {
 		c.Errorf("the replay failed as %v", code)
 	}
-	// A branch of it with the answer is complete.
+	// A branch with the input that is missing is complete.
+	open = c.create("conformance-configurable-schema", nil)
+	c.until(open, "waiting-input")
 	was, _ := c.poll(open, "")
 	for from := range was {
 		branch := c.fork(open, object{"mode": "branch", "fromSeq": from, "runOptionsOverlay": object{
-			"inputs": object{"answer": "yes"}, "tags": []string{"forked"}, "metadata": object{"a": 1}}})
+			"inputs": object{"audience": "people"}, "tags": []string{"forked"}, "metadata": object{"a": 1}}})
 		state := c.until(branch, "completed")
-		if state["variables"].(map[string]any)["answer"] != "yes" || fmt.Sprint(state["tags"], state["metadata"]) !=
+		if state["variables"].(map[string]any)["audience"] != "people" || fmt.Sprint(state["tags"], state["metadata"]) !=
 			"[forked] map[a:1]" {
 			c.Errorf("%v", state)
 		}

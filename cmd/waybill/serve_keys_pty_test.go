@@ -20,10 +20,7 @@ import (
 func keyOn(t *testing.T, screen string) string {
 	t.Helper()
 	at := strings.Index(screen, httpkeys.Prefix)
-	if at < 0 { // of a test store
-		at = strings.Index(screen, httpkeys.TestPrefix)
-	}
-	if at < 0 || strings.Count(screen, httpkeys.Prefix)+strings.Count(screen, httpkeys.TestPrefix) != 1 || len(screen) < at+56 {
+	if at < 0 || strings.Count(screen, httpkeys.Prefix) != 1 || len(screen) < at+56 {
 		t.Fatalf("no key, or several, on the screen:\n%s", screen)
 	}
 	return screen[at : at+56]

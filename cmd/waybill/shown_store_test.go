@@ -88,7 +88,7 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 	add(atRun, event.RunStarted{WorkflowID: "wr.change_checklist", WorkflowHash: hash, WorkflowSourceKind: event.SourceBundled,
 		Signers:           &event.SignersMark{Digest: canon.Sum([]byte("signers")), StoreID: id.NewStore(id.Seed{77})},
 		WorkflowSourceRef: "the-ref", ForkedFrom: &event.ForkedFrom{SessionID: id.NewSession(id.Seed{82}), RunID: other,
-			NodeID: id.RootNode(other), Head: canon.Sum([]byte("head")),
+			NodeID: id.RootNode(other), Head: canon.Sum([]byte("head")), Mode: event.Branch, Sequence: 4343,
 			WorkflowHash: canon.Sum([]byte("workflow of the origin"))}, Goal: "the goal", Parent: &other,
 		Tags: []string{"a tag"}, Title: "the title", Warnings: loose("start"),
 		Options: &event.RunOptions{Configurable: text("limit_key", "a value to configure"),
@@ -149,6 +149,8 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 	}
 	add(at, event.DivergenceRecorded{DivergenceID: o.Divergence(0), Reason: "safety_stop", RelatedStepID: "another_step",
 		Summary: "a divergence"})
+	add(at, event.DivergenceRecorded{DivergenceID: o.Divergence(1), Reason: event.ReplayDiverged, Summary: "a departure",
+		Replay: &event.ReplayPoint{Kind: event.DiffersInOutput, OriginalEventID: "the-original", Sequence: 4242}})
 	add(event.Scope{RunID: r, NodeID: checkpoint}, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &root,
 		SnapshotRef: snapshot, WorkflowHash: hash})
 	add(atRun, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: root, ToNodeID: checkpoint,

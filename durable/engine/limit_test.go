@@ -84,8 +84,7 @@ func TestLimitOfSteps(t *testing.T) {
 	// Going back counts: a, b, and b again.
 	a = w.startLimited(steps, `{"recursionLimit":3}`, 77)
 	w.must(a, done)
-	b, err = w.next(a, done)
-	if err != nil { // the attempt is on record; another one at the same node makes a branch
+	if _, err = w.next(a, done); err != nil { // the attempt is on record; another one at the same node makes a branch
 		t.Fatal(err)
 	}
 	back, err := w.g.Rehydrate(context.Background(), a.Position())

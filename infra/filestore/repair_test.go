@@ -239,7 +239,7 @@ func TestRepairUsesExpectedNext(t *testing.T) {
 		s, err := process(f, 1)
 		fatal(t, err)
 		log := suite.NewSessionFixture(1).Log
-		fatal(t, s.StoreHead(context.Background(), suite.NewSessionFixture(1).Log, 7, []byte("of another format")))
+		fatal(t, s.StoreHead(context.Background(), suite.NewSessionFixture(1).Log, 8, []byte("of another format")))
 		r := repairOf(log)
 		r.ExpectedNext = claim
 		before := f.Files()

@@ -96,9 +96,7 @@ func addKey(ctx context.Context, a *cli.App, o *cli.Store, name string, scopes [
 	if err := a.Random(random[:]); err != nil {
 		return doc, err
 	}
-	if doc.Key = httpkeys.Text(random); settings.IsTestStore(ctx, o.Settings) {
-		doc.Key = httpkeys.TestText(random)
-	}
+	doc.Key = httpkeys.Text(random)
 	_, err = o.AddHTTPKey(ctx, sign.Caller(o), change, doc.Key)
 	return doc, err
 }

@@ -36,7 +36,7 @@ func (h *host) openSeams(ctx context.Context) error {
 	h.test = &s
 	h.workflows.fixtures = append(h.workflows.fixtures, discovery.SeamWorkflows()...)
 	h.performing.test, h.performing.asked = h.testOf, h.mocks.asked
-	h.served.Testing = &capabilities.Testing{MockProviders: []string{hoststep.MockProvider}, TestKeyPrefix: httpkeys.TestPrefix,
+	h.served.Testing = &capabilities.Testing{MockProviders: []string{hoststep.MockProvider}, TestKeyPrefix: httpkeys.Prefix,
 		ForceEngineVersionRange: &capabilities.VersionRange{Min: openwop.EngineVersionMin, Max: openwop.EngineVersionMax}}
 	return nil
 }

@@ -27,7 +27,7 @@ var models = []Row{
 		Parts:  "dotted{6,}",
 		Source: "https://github.com/waybill/waybill/blob/main/docs/redaction.md",
 		Yes:    "st.v1.AbCdEfGh.IjKlMnOp", No: "st.v1.<payload>.<signature>"},
-	{ID: "waybill_key", Provider: "Waybill", Rule: "waybill_token", Prefix: "wbk_ wbt_", Parts: "base32{32,}",
+	{ID: "waybill_key", Provider: "Waybill", Rule: "waybill_token", Prefix: "wbk_", Parts: "base32{32,}",
 		Source: "https://github.com/waybill/waybill/blob/main/docs/redaction.md",
 		Yes:    "wbk_xi37y4jxhhqkxxa7k7bsbkb7rmlekob77aqq", No: "wbk_ci_of_the_nightly_build_of_the_importer"},
 	{ID: "hugging_face", Provider: "Hugging Face", Prefix: "hf_", Parts: "alnum{30,40}", Look: Cased,

@@ -112,14 +112,6 @@ func shown(s string) string {
 // Prefix begins the text of every key, so that a key is recognized where it should not be (durable/redact).
 const Prefix = "wbk_"
 
-// TestPrefix begins the text of the keys of a test store, in place of Prefix.
-const TestPrefix = "wbt_"
-
-// TestText is Text for a key of a test store.
-func TestText(random [EntropyBytes]byte) string {
-	return TestPrefix + strings.TrimPrefix(Text(random), Prefix)
-}
-
 // EntropyBytes is how many random bytes a key is made of.
 const EntropyBytes = 32
 
