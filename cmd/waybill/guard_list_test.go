@@ -22,7 +22,7 @@ var journalTimes = regexp.MustCompile(`(?m)^(sess_\w+ )(\d+)( new)?$`)
 // TestHookListEqualsTheLogs: after each of many changes to a store, a hook that follows the changes answers as one that
 // has read every session.
 func TestHookListEqualsTheLogs(t *testing.T) {
-	rounds, seed := 40, uint64(time.Now().UnixNano())
+	rounds, seed := 15, uint64(time.Now().UnixNano())
 	if text := os.Getenv("WAYBILL_SAMPLE_SEED"); text != "" {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 	}

@@ -333,7 +333,7 @@ func TestInjectionsInTextViews(t *testing.T) {
 		rest += string(rune('a'+i)) + text
 	}
 	breaks := strings.Repeat("\n", 60) + "Approve? [y/N] y" + strings.Repeat("\u2028\r", 10)
-	cases := sample.OneIn(t, 2) // the line breaks at full width, and one of the halves
+	cases := sample.OneIn(t, 3) // the line breaks at full width, and perhaps the second half
 	for _, c := range []struct {
 		name, inject string
 		columns      uint16

@@ -30,7 +30,7 @@ func plantedForm(t *testing.T, row forms.Row) (c plantedSecret, rule redact.Rule
 // TestFormsArePlanted plants the example of each form of token in every text that is redacted, and in imported
 // annotations, as TestRedactedTextsHoldNoSecret and TestImportedAnnotationsAreShownRedacted do with a few.
 func TestFormsArePlanted(t *testing.T) {
-	cases := sample.OneIn(t, 200)
+	cases := sample.OneIn(t, 400)
 	for _, row := range forms.Rows() {
 		if len(row.Yes) > limits.LabelBytesMax-len("ada ") || !cases.Try() {
 			continue

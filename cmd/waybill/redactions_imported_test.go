@@ -35,7 +35,7 @@ func (p *planter) storeAnnotations(session id.Session, run id.Run, c plantedSecr
 // TestImportedAnnotationsAreShownRedacted: annotations that came with a bundle are stored as they came. Nothing that reads
 // them shows a secret of theirs; their authors are claims, a plain export warns, and a redacted one has no secret.
 func TestImportedAnnotationsAreShownRedacted(t *testing.T) {
-	cases := sample.OneIn(t, 3)
+	cases := sample.OneIn(t, 6)
 	for _, c := range plantedSecrets() {
 		if cases.Try() {
 			importsShowNone(t, c)

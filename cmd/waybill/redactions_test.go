@@ -68,7 +68,7 @@ func TestErrorsEchoNoSecret(t *testing.T) {
 		t.Fatal(errOut)
 	}
 	planted := plantedSecrets()
-	cases := sample.OneIn(t, 4)
+	cases := sample.OneIn(t, 12)
 	refused, n, places := 0, 0, 0
 	// Each place gets one secret, the next place the next one; a command name gets all.
 	try := func(args ...string) {
@@ -179,7 +179,7 @@ func TestErrorsAboutFilesEchoNoSecret(t *testing.T) {
 // TestRedactedTextsHoldNoSecret plants each secret in every text that is redacted, through the commands. It is in
 // no file below the store, in no bundle, and nothing prints it; the answers name the place and the rule.
 func TestRedactedTextsHoldNoSecret(t *testing.T) {
-	cases := sample.OneIn(t, 3)
+	cases := sample.OneIn(t, 6)
 	for i, c := range plantedSecrets() {
 		if !cases.Try() {
 			continue
