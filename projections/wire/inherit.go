@@ -22,6 +22,26 @@ type inherited struct {
 	arrived []openwop.RunEvent
 	// requests counts the suspensions among those.
 	requests int64
+	// pause is the type that ends the pause in which they leave the run, "" for none: a fork is not paused.
+	pause openwop.EventType
+}
+
+// Types about a pause that is in force behind the next attempt.
+var pauseRequested, pauseWithdrawn = openwop.VendorType("pause_requested"), openwop.VendorType("pause_withdrawn")
+
+// pauses reports a type about a pause, and sets the type that ends it.
+func (in *inherited) pauses(t openwop.EventType) bool {
+	switch t {
+	case openwop.RunPaused:
+		in.pause = openwop.RunResumed
+	case pauseRequested:
+		in.pause = pauseWithdrawn
+	case openwop.RunResumed, pauseWithdrawn:
+		in.pause = ""
+	default:
+		return false
+	}
+	return true
 }
 
 // Inherit adds a run event of the source of a fork, in the order of their sequences and before the first segment of the
@@ -33,6 +53,9 @@ func (l *Log) Inherit(session id.Session, e openwop.RunEvent) openwop.RunEvent {
 	e.EventID = id.EventOf(session.String(), "run_event:"+l.run.String()+":"+strconv.FormatInt(l.next, 10)+":"+was).String()
 	l.next++
 	in := &l.inherited
+	if in.pauses(e.Type) {
+		return e
+	}
 	if e.Type != openwop.NodeStarted && !arrives(e.Type) || e.NodeID != in.at && e.Type != openwop.NodeStarted {
 		in.arrived = nil
 	} else if len(in.arrived) > 0 {

@@ -23,7 +23,7 @@ func (s *segment) pause(e event.Event, p event.RunPaused) {
 		return
 	}
 	s.draining = &event.RunPaused{Drain: true, N: p.N, Reason: strings.Clone(p.Reason)} // not the memory of the line
-	s.after(e, openwop.VendorType("pause_requested"), nil, pausePayload(s, p))
+	s.after(e, pauseRequested, nil, pausePayload(s, p))
 }
 
 // hold drafts the beginning of a pause.
@@ -40,7 +40,7 @@ func pausePayload(s *segment, p event.RunPaused) canon.Value {
 func (s *segment) resume(e event.Event, p event.RunResumed) {
 	kind := openwop.RunResumed
 	if !s.paused {
-		kind = openwop.VendorType("pause_withdrawn")
+		kind = pauseWithdrawn
 	}
 	s.draining, s.paused = nil, false
 	s.after(e, kind, nil, payload(s.free("reason", p.Reason)))

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -117,6 +118,9 @@ func (s *segment) finish() error {
 	}
 	if s.begins {
 		s.facts = s.changed()
+		if s.inherited.pause != "" && len(s.created) > 0 {
+			s.facts = slices.Insert(s.facts, 0, draft{kind: s.inherited.pause, payload: payload(), from: s.created[0].from})
+		}
 	}
 	limit := s.limit()
 	for _, a := range s.created {
