@@ -386,8 +386,6 @@ func (h *fakeHost) Resume(ctx context.Context, by event.Actor, run, reason strin
 	return openwop.RunState{RunID: run, Status: r.status}, nil
 }
 
-func (h *fakeHost) ForcesVersions() bool { return false }
-
 func (h *fakeHost) FeedbackProvided(context.Context) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,12 +8,6 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 )
 
-// Seams are what a server for tests does besides.
-type Seams interface {
-	// ForcesVersions reports whether requests may force a version of the engine: the keys of a server for tests are test keys.
-	ForcesVersions() bool
-}
-
 // versionHeader forces a version of the engine as by which a run is created.
 const versionHeader = "X-Force-Engine-Version"
 
@@ -23,7 +17,7 @@ func (c *call) forced(in openwop.CreateRun) (openwop.CreateRun, error) {
 	if len(values) == 0 {
 		return in, nil
 	}
-	if !c.host.ForcesVersions() {
+	if !c.Seams {
 		return in, refuse(http.StatusForbidden, openwop.ErrForceForbidden, "only a test key forces a version of the engine")
 	}
 	version, err := strconv.ParseInt(values[0], 10, 64)

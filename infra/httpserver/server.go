@@ -20,7 +20,7 @@ import (
 type Server struct {
 	Hosts   []Host
 	Version string // of the program, in the OpenAPI document
-	// Seams: the routes of test seams are served. Without it they are unknown paths.
+	// Seams: the routes of test seams are served, which are unknown paths without it, and keys may force a version of the engine.
 	Seams bool
 	// Trace returns the context with which a request is executed, and what is called with its method and route when it
 	// was answered; nil: a request has the context of its connection.

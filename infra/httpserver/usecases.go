@@ -17,7 +17,6 @@ type Host interface {
 	seams
 	Forks
 	Pausing
-	Seams
 	Interrupts
 
 	// Keys returns the keys that count now (docs/design.md#openwop-keys). It is called for each request.

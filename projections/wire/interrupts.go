@@ -6,7 +6,6 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/openwop"
 	rules "github.com/waybill/waybill/durable/run/interrupt"
 )
 
@@ -66,6 +65,3 @@ func (l *Log) Requested(nodeID string) bool {
 	st, ok := l.states[nodeID]
 	return ok && st.interrupts > 0
 }
-
-// EndedAs is the end of the run, "" before.
-func (l *Log) EndedAs() openwop.Status { return l.status }

@@ -51,7 +51,7 @@ func showOrigin(p *page.Page, r views.RunDetails) {
 		p.Text("tags: ", strings.Join(r.Tags, ", "))
 	}
 	if r.Paused != nil {
-		p.Text("paused since "+event.TimeText(r.Paused.SinceMs)+": ", r.Paused.Reason)
+		p.Text("paused since "+page.ClockTime(r.Paused.SinceMs, "2 Jan 2006 15:04")+": ", r.Paused.Reason)
 	}
 	if r.CloseReason != "" {
 		p.Text("closed: ", r.CloseReason)

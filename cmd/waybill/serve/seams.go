@@ -116,6 +116,3 @@ func (h *host) Emitted(ctx context.Context, by event.Actor, run, kind, cause, no
 func (h *host) Reset(ctx context.Context, by event.Actor) (int, error) {
 	return h.test.Reset(ctx, h.store.CallerOf(by))
 }
-
-// ForcesVersions implements httpserver.Host.
-func (h *host) ForcesVersions() bool { return h.served.Testing != nil }

@@ -12,7 +12,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -172,7 +171,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 		return
 	}
 	if answer.Status == runs.Paused {
-		p.Text("", "The run is paused since "+event.TimeText(answer.Paused.SinceMs)+": "+page.OneLine(answer.Paused.Reason))
+		p.Text("", "The run is paused since "+page.ClockTime(answer.Paused.SinceMs, "2 Jan 2006 15:04")+": "+page.OneLine(answer.Paused.Reason))
 		p.Line("Next: %s", a.Command("runs", "resume", run))
 		return
 	}

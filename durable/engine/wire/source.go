@@ -105,7 +105,7 @@ func (w *Wire) startOf(ctx context.Context, p Place) (out begun, err error) {
 	return out, err
 }
 
-// lost stands for a run event of a source that cannot be read any more, so that the log has no hole.
+// lost takes the place of a run event of a source that cannot be read any more, so that the log has no hole.
 func lost(b begun, from event.ForkedFrom, at int64) openwop.RunEvent {
 	e := openwop.RunEvent{EventID: id.EventOf(from.SessionID.String(), "lost:"+from.RunID.String()).String(), Sequence: at,
 		Timestamp: event.TimeText(b.AtMs), Type: openwop.VendorType("source_missing"), Payload: canon.OfMembers()}

@@ -106,7 +106,7 @@ func (s Source) agent(out *Resolution, add func(Layer, string, string)) {
 	}
 }
 
-// intrinsic is the reference that stands for the prompt in the manifest of the agent, "" for none.
+// intrinsic is the reference to the prompt in the manifest of the agent, "" for none.
 func (s Source) intrinsic() string {
 	inline, _ := s.Agent.Get("systemPrompt")
 	file, _ := s.Agent.Get("systemPromptRef")
@@ -116,7 +116,7 @@ func (s Source) intrinsic() string {
 	return Intrinsic(s.Agent)
 }
 
-// Intrinsic is the reference that stands for the prompt in the manifest of an agent: the protocol has no other
+// Intrinsic is the reference to the prompt in the manifest of an agent: the protocol has no other
 // name for it.
 func Intrinsic(agent canon.Value) string {
 	agentID, _ := agent.Get("agentId")
