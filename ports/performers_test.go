@@ -16,12 +16,12 @@ type desk struct {
 	err  error
 }
 
-func (d *desk) Hold(context.Context, id.Session) (func() error, error) {
+func (d *desk) Hold(context.Context, id.Session) (ports.Lease, error) {
 	if d.err != nil {
-		return nil, d.err
+		return ports.Lease{}, d.err
 	}
 	d.held++
-	return func() error { d.held--; return errors.New("the release failed") }, nil
+	return ports.Lease{Release: func() error { d.held--; return errors.New("the release failed") }}, nil
 }
 
 func TestHold(t *testing.T) {

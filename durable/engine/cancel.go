@@ -99,11 +99,11 @@ func (e *Engine) checkCancel(ctx context.Context, at Position, c advance.Cancell
 // committed.
 func (e *Engine) cancel(ctx context.Context, performers ports.Performers, at Position,
 	c advance.Cancellation) (Cancelled, error) {
-	release, err := performers.Hold(ctx, at.Session)
+	lease, err := performers.Hold(ctx, at.Session)
 	switch {
 	case err == nil:
 		c.Close = true
-		defer func() { _ = release() }()
+		defer func() { _ = lease.Release() }()
 	case !fault.Is(err, fault.RunBusy):
 		return Cancelled{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -17,12 +18,12 @@ import (
 type performerStub struct{ held, leaves bool }
 
 // Hold implements ports.Performers.
-func (d *performerStub) Hold(context.Context, id.Session) (func() error, error) {
+func (d *performerStub) Hold(context.Context, id.Session) (ports.Lease, error) {
 	if d.held {
 		d.held = !d.leaves
-		return nil, fault.New(fault.RunBusy, "held")
+		return ports.Lease{}, fault.New(fault.RunBusy, "held")
 	}
-	return func() error { return nil }, nil
+	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
 func (w *fixture) cancel(d *performerStub, at engine.Position, req engine.CancelRequest) (engine.Cancelled, error) {

@@ -25,8 +25,8 @@ type exits struct {
 }
 
 // Hold implements ports.Performers.
-func (*exits) Hold(context.Context, id.Session) (func() error, error) {
-	return func() error { return nil }, nil
+func (*exits) Hold(context.Context, id.Session) (ports.Lease, error) {
+	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
 // Perform implements engine.Checks.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -54,11 +55,11 @@ type call func(*enginetest.Engine, advance.Request) (engine.Answer, error)
 // has one.
 type performers struct{ busy bool }
 
-func (p performers) Hold(context.Context, id.Session) (func() error, error) {
+func (p performers) Hold(context.Context, id.Session) (ports.Lease, error) {
 	if p.busy {
-		return nil, fault.New(fault.RunBusy, "a performer has the run")
+		return ports.Lease{}, fault.New(fault.RunBusy, "a performer has the run")
 	}
-	return func() error { return nil }, nil
+	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
 func newPlayer(tb testing.TB, s scenario) *player {

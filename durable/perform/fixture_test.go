@@ -222,20 +222,20 @@ func (s sender) Perform(ctx context.Context, h ports.Hold, by engine.Caller, at 
 	return s.w.g.Perform(ctx, h, by, at, a, r)
 }
 
-func (w *fixture) Hold(context.Context, id.Session) (func() error, error) {
+func (w *fixture) Hold(context.Context, id.Session) (ports.Lease, error) {
 	if w.busy {
-		return nil, fault.New(fault.RunBusy, "held")
+		return ports.Lease{}, fault.New(fault.RunBusy, "held")
 	}
 	w.busy = true
 	w.note("hold")
-	return func() error {
+	return ports.Lease{Release: func() error {
 		if w.onHold != nil {
 			w.onHold()
 		}
 		w.busy = false
 		w.note("release")
 		return nil
-	}, nil
+	}}, nil
 }
 
 func (w *fixture) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome, error) {

@@ -279,9 +279,9 @@ type late struct {
 	before func()
 }
 
-func (l late) Hold(context.Context, id.Session) (func() error, error) {
+func (l late) Hold(context.Context, id.Session) (ports.Lease, error) {
 	l.before()
-	return func() error { return nil }, nil
+	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
 func TestRunAdvancedBeforeLockIsReadAgain(t *testing.T) {

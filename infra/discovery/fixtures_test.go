@@ -140,12 +140,12 @@ func (d *driven) perform(o perform.Options) (perform.Report, perform.Next, error
 	return r, perform.After(r, err), err
 }
 
-func (d *driven) Hold(context.Context, id.Session) (func() error, error) {
+func (d *driven) Hold(context.Context, id.Session) (ports.Lease, error) {
 	if d.held {
-		return nil, fault.New(fault.RunBusy, "held")
+		return ports.Lease{}, fault.New(fault.RunBusy, "held")
 	}
 	d.held = true
-	return func() error { d.held = false; return nil }, nil
+	return ports.Lease{Release: func() error { d.held = false; return nil }}, nil
 }
 
 // absent is a Person who is not present: no other method is called.

@@ -15,17 +15,17 @@ func (s *Store) Performers() ports.Performers { return performers{s.disk} }
 type performers struct{ disk *Disk }
 
 // Hold implements ports.Performers.
-func (p performers) Hold(ctx context.Context, s id.Session) (func() error, error) {
+func (p performers) Hold(ctx context.Context, s id.Session) (ports.Lease, error) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
 	if p.disk.performed[s] {
-		return nil, fault.New(fault.RunBusy, "another performer carries out this run").With("sessionId", s.String())
+		return ports.Lease{}, fault.New(fault.RunBusy, "another performer carries out this run").With("sessionId", s.String())
 	}
 	p.disk.performed[s] = true
-	return func() error {
+	return ports.Lease{Release: func() error {
 		p.disk.mu.Lock()
 		defer p.disk.mu.Unlock()
 		delete(p.disk.performed, s)
 		return ctx.Err()
-	}, nil
+	}}, nil
 }

@@ -150,8 +150,8 @@ func (d *driver) perform(exit int64, durationMs int64) {
 type noPerformers struct{}
 
 // Hold implements ports.Performers.
-func (noPerformers) Hold(context.Context, id.Session) (func() error, error) {
-	return func() error { return nil }, nil
+func (noPerformers) Hold(context.Context, id.Session) (ports.Lease, error) {
+	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
 // decide records the decision of a person about the current step.

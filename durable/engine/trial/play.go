@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/workflowtest"
+	"github.com/waybill/waybill/ports"
 )
 
 // beginMs is the clock reading at which every case begins: 2026-01-01T00:00:00Z. Nothing of a case depends
@@ -271,8 +272,8 @@ func blockerOf(step string, b reason.Blocker) Blocker {
 type onlyPerformer struct{}
 
 // Hold implements ports.Performers.
-func (onlyPerformer) Hold(context.Context, id.Session) (func() error, error) {
-	return func() error { return nil }, nil
+func (onlyPerformer) Hold(context.Context, id.Session) (ports.Lease, error) {
+	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
 // waitForApproval reports that all blockers of an attempt for an approval of the step.

@@ -52,4 +52,7 @@ type Plan struct {
 	Log     Log
 	Events  []event.Event
 	Objects []Object
+	// Lease is the token of the lease under which a performer made what is appended, 0 for any other append.
+	// A store with leases refuses one that is not the present lease of the session.
+	Lease int64
 }

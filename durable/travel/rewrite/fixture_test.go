@@ -113,8 +113,8 @@ func artifact(s string) advance.Artifact { return advance.JSONArtifact(parse(s))
 
 type idle struct{}
 
-func (idle) Hold(context.Context, id.Session) (func() error, error) {
-	return func() error { return nil }, nil
+func (idle) Hold(context.Context, id.Session) (ports.Lease, error) {
+	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
 // some returns one of the requests that steps require, or refuse.

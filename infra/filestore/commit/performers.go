@@ -21,23 +21,23 @@ func (c *Committer) Performers() ports.Performers { return performers{c.d.Locks}
 type performers struct{ locks *lock.Locks }
 
 // Hold implements ports.Performers.
-func (p performers) Hold(ctx context.Context, s id.Session) (func() error, error) {
+func (p performers) Hold(ctx context.Context, s id.Session) (ports.Lease, error) {
 	held, err := p.locks.Acquire(ctx, "sessions/"+s.String()+"/"+layout.PerformerLock, lock.Exclusive, 0)
 	if err == nil {
-		return held.Unlock, nil
+		return ports.Lease{Release: held.Unlock}, nil
 	}
 	var busy *lock.Busy
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return nil, fault.Wrap(err, fault.StoreReadOnly,
+		return ports.Lease{}, fault.Wrap(err, fault.StoreReadOnly,
 			"the store cannot be written, so its runs cannot be performed")
 	}
 	if !errors.As(err, &busy) {
-		return nil, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)
+		return ports.Lease{}, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)
 	}
 	f := fault.New(fault.RunBusy, "another 'waybill run' carries out this run").With("sessionId", s.String())
 	if busy.PID != 0 {
 		f.Message += ", " + busy.Error()
 		f.With("holderPid", busy.PID)
 	}
-	return nil, f
+	return ports.Lease{}, f
 }
