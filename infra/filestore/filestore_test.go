@@ -22,10 +22,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// absentDirStore returns the opener of a store that does not exist yet, in a directory of the test.
-func absentDirStore(t *testing.T) func(time.Duration) suite.Store {
+// absentDirStore is a store that does not exist yet, in a directory of the test.
+func absentDirStore(t testing.TB) suite.Bench {
 	dir := filepath.Join(t.TempDir(), "home", "local")
-	return func(wait time.Duration) suite.Store { return openDir(t, dir, wait) }
+	return suite.Bench{Open: func(wait time.Duration) suite.Store { return openDir(t, dir, wait) }}
 }
 
 func TestPorts(t *testing.T) { suite.Run(t, absentDirStore) }

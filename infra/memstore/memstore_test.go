@@ -9,8 +9,8 @@ import (
 )
 
 func TestPorts(t *testing.T) {
-	suite.Run(t, func(t *testing.T) func(time.Duration) suite.Store {
+	suite.Run(t, func(testing.TB) suite.Bench {
 		disk := memstore.NewDisk(suite.Seed(1))
-		return func(wait time.Duration) suite.Store { return disk.Open(wait) }
+		return suite.Bench{Open: func(wait time.Duration) suite.Store { return disk.Open(wait) }}
 	})
 }

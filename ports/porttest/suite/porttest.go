@@ -35,20 +35,28 @@ type Store interface {
 	ports.Tombstones
 }
 
-// Setup prepares a store that does not exist yet, and returns the function that opens it. Each call
-// of open returns a new handle, as another process would have it; handles share the data and
-// exclude each other by locks. lockWait is how long the handle waits for a lock; with 0 it tries
-// once. Setup closes the handles when the test ends.
-type Setup func(t *testing.T) (open func(lockWait time.Duration) Store)
+// Bench is one store under test: how it is opened, and what the suite can do to it behind its back. Fields that are nil
+// are what the store lacks or the test cannot do; checks that need them are skipped.
+type Bench struct {
+	// Open returns a new handle, as another process would have it; handles share the data and exclude each other
+	// by locks. lockWait is how long the handle waits for a lock; with 0 it tries once.
+	Open func(lockWait time.Duration) Store
+}
 
-// Run runs the suite as subtests of t, each with a store of its own that does not exist yet. They
-// run one after the other and need no files, network or environment variables of their own. The
-// name of a subtest is the requirement; the comment of its function has the details. A test uses
+// Setup prepares a store that does not exist yet. It closes the handles when the test ends.
+type Setup func(t testing.TB) Bench
+
+// Run runs the checks of a store as subtests of t.
+func Run(t *testing.T, setup Setup) { All(t, Stores(setup)) }
+
+// Stores returns the checks of a store, each with a store of its own that does not exist yet. They
+// need no files, network or environment variables of their own. The
+// name of a check is the requirement; the comment of its function has the details. A check uses
 // several handles of one store, since most requirements are about what other processes see.
-func Run(t *testing.T, setup Setup) {
-	for _, test := range []struct {
+func Stores(setup Setup) (out []Check) {
+	for _, c := range []struct {
 		name string
-		run  func(*testing.T, func(time.Duration) Store)
+		run  func(testing.TB, func(time.Duration) Store)
 	}{
 		{"an absent store reads as empty", absentStore},
 		{"appended events are read and confirmed", appendAndRead},
@@ -73,8 +81,9 @@ func Run(t *testing.T, setup Setup) {
 		{"a session is imported once", concurrentImports},
 		{"a session is extended as a whole", extensions},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
+		out = append(out, Check{c.name, func(t testing.TB) { c.run(t, setup(t).Open) }})
 	}
+	return out
 }
 
 // Gate commits p at the current end of its log, as the engine does: it locks the log, reads it, and

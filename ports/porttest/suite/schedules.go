@@ -9,14 +9,16 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Schedules is the conformance suite of ports.Schedules: fire times in several zones and on days of
+// Schedules returns the checks of ports.Schedules: fire times in several zones and on days of
 // clock changes, expressions that never fire, rejected expressions, and time zones. An
 // implementation needs the IANA database of time zones.
-func Schedules(t *testing.T, s ports.Schedules) {
-	t.Run("fire times", func(t *testing.T) { fireTimes(t, s) })
-	t.Run("an expression that never fires has no fire times", func(t *testing.T) { neverFires(t, s) })
-	t.Run("errors name the field", func(t *testing.T) { rejectedSchedules(t, s) })
-	t.Run("time zones", func(t *testing.T) { zones(t, s) })
+func Schedules(s ports.Schedules) []Check {
+	return []Check{
+		{"fire times", func(t testing.TB) { fireTimes(t, s) }},
+		{"an expression that never fires has no fire times", func(t testing.TB) { neverFires(t, s) }},
+		{"errors name the field", func(t testing.TB) { rejectedSchedules(t, s) }},
+		{"time zones", func(t testing.TB) { zones(t, s) }},
+	}
 }
 
 // fireRows is a table of fire times. Each row has a time zone, an expression, a time t, the last
@@ -82,7 +84,7 @@ Pacific/Apia        | 0 * 30 12 * | 2011-12-30T12:00:00.000Z | 2010-12-31T09:00:
 // fireTimes: LastBefore and NextAfter return the times of fireRows. The rows cover lists, ranges
 // and steps, the union of the two day fields, leap days, and the rules for clock changes: an
 // expression that fires in every hour follows the clock, every other one fires once.
-func fireTimes(t *testing.T, s ports.Schedules) {
+func fireTimes(t testing.TB, s ports.Schedules) {
 	for row := range strings.Lines(fireRows) {
 		if row = strings.TrimSpace(row); row == "" || row[0] == '#' {
 			continue
@@ -103,7 +105,7 @@ func fireTimes(t *testing.T, s ports.Schedules) {
 }
 
 // milli parses a time in RFC 3339 and returns it in milliseconds since 1970 UTC.
-func milli(t *testing.T, text string) int64 {
+func milli(t testing.TB, text string) int64 {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	must(t, err)
@@ -112,7 +114,7 @@ func milli(t *testing.T, text string) int64 {
 
 // neverFires: expressions without a fire time within eight years, and times outside the years 1900
 // to 9999, are valid. Both methods return false without an error for them, in bounded time.
-func neverFires(t *testing.T, s ports.Schedules) {
+func neverFires(t testing.TB, s ports.Schedules) {
 	now := milli(t, "2026-05-04T10:00:00Z")
 	for _, row := range []struct {
 		cron string
@@ -142,7 +144,7 @@ func neverFires(t *testing.T, s ports.Schedules) {
 // message names the number of fields, the field, the allowed names, or the length in bytes; the
 // second column is a part of it. It is at most 1024 bytes long, also for a longer
 // expression.
-func rejectedSchedules(t *testing.T, s ports.Schedules) {
+func rejectedSchedules(t testing.TB, s ports.Schedules) {
 	for cron, part := range map[string]string{
 		"": "0 fields", "* * * *": "4 fields", "* * * * * *": "6 fields", "0 30 2 * * *": "6 fields", "  ": "0 fields",
 		"60 * * * *": "the minute of", "-1 * * * *": "the minute of", "*/0 * * * *": "the minute of",
@@ -186,7 +188,7 @@ func rejectedSchedules(t *testing.T, s ports.Schedules) {
 // zones: a time zone is a name of the IANA database, or "" for UTC. Any other name is
 // VALIDATION_ERROR in all three methods: names of this machine ("Local"), offsets, abbreviations,
 // directories of the database, and paths out of it.
-func zones(t *testing.T, s ports.Schedules) {
+func zones(t testing.TB, s ports.Schedules) {
 	// Aliases and offsets of the database (Etc/GMT+12) are names like any other.
 	for _, zone := range []string{"", "UTC", "Europe/Berlin", "America/Argentina/ComodRivadavia", "Etc/GMT+12",
 		"Pacific/Kiritimati"} {
