@@ -35,8 +35,8 @@ type Store interface {
 	ports.Tombstones
 }
 
-// Bench is one store under test: how it is opened, and what the suite can do to it behind its back. Fields that are nil
-// are what the store lacks or the test cannot do; checks that need them are skipped.
+// Bench is one store under test: how it is opened, and what the suite can do to it behind its back. A field that is nil
+// is what the store lacks or the test cannot do: cases that need it are skipped.
 type Bench struct {
 	// Open returns a new handle, as another process would have it; handles share the data and exclude each other
 	// by locks. lockWait is how long the handle waits for a lock; with 0 it tries once.
@@ -46,44 +46,53 @@ type Bench struct {
 // Setup prepares a store that does not exist yet. It closes the handles when the test ends.
 type Setup func(t testing.TB) Bench
 
-// Run runs the checks of a store as subtests of t.
-func Run(t *testing.T, setup Setup) { All(t, Stores(setup)) }
+// Case is one requirement of the suite.
+type Case struct {
+	Name string // the requirement
+	// Run checks it with a store of its own that does not exist yet.
+	Run func(t testing.TB, b Bench)
+}
 
-// Stores returns the checks of a store, each with a store of its own that does not exist yet. They
-// need no files, network or environment variables of their own. The
-// name of a check is the requirement; the comment of its function has the details. A check uses
-// several handles of one store, since most requirements are about what other processes see.
-func Stores(setup Setup) (out []Check) {
-	for _, c := range []struct {
-		name string
-		run  func(testing.TB, func(time.Duration) Store)
-	}{
-		{"an absent store reads as empty", absentStore},
-		{"appended events are read and confirmed", appendAndRead},
-		{"reading from a head visits the segments after it", readFromHead},
-		{"a head of another log is not on the chain", foreignHead},
-		{"a stale head is a conflict", staleHead},
-		{"an invalid plan changes nothing", invalidPlan},
-		{"only a live witness of this log appends", witnesses},
-		{"a log has one writer at a time", exclusiveLock},
-		{"concurrent writers lose nothing", concurrentWriters},
-		{"objects are found by their digest", objects},
-		{"sessions are listed by id", sessions},
-		{"side logs and logs of the store are independent", sideLogs},
-		{"identity and keys are stable", identity},
-		{"keys are rotated one after the other", rotation},
-		{"a head cache is kept for each session and format", headCache},
-		{"the head cache of a store's log is kept for each format", storeHeadCache},
-		{"a session's control files are replaced and dropped", sessionControls},
-		{"a session is imported as a whole", importSession},
-		{"an import that is not committed leaves no session", abandonedImport},
-		{"invalid imports are rejected", invalidImport},
-		{"a session is imported once", concurrentImports},
-		{"a session is extended as a whole", extensions},
-	} {
-		out = append(out, Check{c.name, func(t testing.TB) { c.run(t, setup(t).Open) }})
+// opened is the Run of a case that only opens the store.
+func opened(run func(testing.TB, func(time.Duration) Store)) func(testing.TB, Bench) {
+	return func(t testing.TB, b Bench) { run(t, b.Open) }
+}
+
+// Run runs all cases as subtests of t, each with a store of its own that does not exist yet. They
+// run one after the other and need no files, network or environment variables of their own.
+func Run(t *testing.T, setup Setup) {
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) { c.Run(t, setup(t)) })
 	}
-	return out
+}
+
+// Cases lists the cases of the suite. The comment of a case's function has the details of its requirement. A
+// case uses several handles of one store, since most requirements are about what other processes see.
+func Cases() []Case {
+	return []Case{
+		{"an absent store reads as empty", opened(absentStore)},
+		{"appended events are read and confirmed", opened(appendAndRead)},
+		{"reading from a head visits the segments after it", opened(readFromHead)},
+		{"a head of another log is not on the chain", opened(foreignHead)},
+		{"a stale head is a conflict", opened(staleHead)},
+		{"an invalid plan changes nothing", opened(invalidPlan)},
+		{"only a live witness of this log appends", opened(witnesses)},
+		{"a log has one writer at a time", opened(exclusiveLock)},
+		{"concurrent writers lose nothing", opened(concurrentWriters)},
+		{"objects are found by their digest", opened(objects)},
+		{"sessions are listed by id", opened(sessions)},
+		{"side logs and logs of the store are independent", opened(sideLogs)},
+		{"identity and keys are stable", opened(identity)},
+		{"keys are rotated one after the other", opened(rotation)},
+		{"a head cache is kept for each session and format", opened(headCache)},
+		{"the head cache of a store's log is kept for each format", opened(storeHeadCache)},
+		{"a session's control files are replaced and dropped", opened(sessionControls)},
+		{"a session is imported as a whole", opened(importSession)},
+		{"an import that is not committed leaves no session", opened(abandonedImport)},
+		{"invalid imports are rejected", opened(invalidImport)},
+		{"a session is imported once", opened(concurrentImports)},
+		{"a session is extended as a whole", opened(extensions)},
+	}
 }
 
 // Gate commits p at the current end of its log, as the engine does: it locks the log, reads it, and

@@ -9,16 +9,14 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Schedules returns the checks of ports.Schedules: fire times in several zones and on days of
+// Schedules is the conformance suite of ports.Schedules: fire times in several zones and on days of
 // clock changes, expressions that never fire, rejected expressions, and time zones. An
 // implementation needs the IANA database of time zones.
-func Schedules(s ports.Schedules) []Check {
-	return []Check{
-		{"fire times", func(t testing.TB) { fireTimes(t, s) }},
-		{"an expression that never fires has no fire times", func(t testing.TB) { neverFires(t, s) }},
-		{"errors name the field", func(t testing.TB) { rejectedSchedules(t, s) }},
-		{"time zones", func(t testing.TB) { zones(t, s) }},
-	}
+func Schedules(t testing.TB, s ports.Schedules) {
+	fireTimes(t, s)
+	neverFires(t, s)
+	rejectedSchedules(t, s)
+	zones(t, s)
 }
 
 // fireRows is a table of fire times. Each row has a time zone, an expression, a time t, the last
