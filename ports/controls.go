@@ -8,7 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// ControlFile names a control file, as a path in the store, and the kind that it must have.
+// ControlFile names a control file, a small document of a store that is replaced as a whole, and the kind that it
+// must have. Where a store has paths, Name is one.
 type ControlFile struct{ Name, Kind string }
 
 // Control is the content of a control file; the zero Control means that the file does not exist.
@@ -27,12 +28,12 @@ type Controls interface {
 
 	// UpdateControl replaces a control file by the result of change. No other update happens in
 	// between, and an error of change leaves the file unchanged and is returned. nil promises that
-	// the new content survives a power cut; readers see the old or the new content, complete. A
+	// the new content is as durable as an Append of this store; readers see the old or the new content, complete. A
 	// store that does not exist is created.
 	UpdateControl(ctx context.Context, f ControlFile, change func(Control) (Control, error)) error
 }
 
-// The control files of a session's directory.
+// The control files of a session.
 var (
 	// ImportedFile records that the session was imported, and from which bundle
 	// (docs/design.md#requirements-on-the-caller).
@@ -55,6 +56,6 @@ type SessionControls interface {
 	UpdateSessionControl(ctx context.Context, s id.Session, f ControlFile, change func(Control) (Control, error)) error
 
 	// DropSessionControl removes a control file, damaged or not; a missing one is no error. nil
-	// promises that it stays removed after a power cut. It waits as UpdateSessionControl does.
+	// promises that the removal is as durable as an Append of this store. It waits as UpdateSessionControl does.
 	DropSessionControl(ctx context.Context, s id.Session, f ControlFile) error
 }

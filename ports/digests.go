@@ -19,7 +19,7 @@ type Digests interface {
 	EachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error
 
 	// InspectWithObjects does the work of Inspector.Inspect for a caller that also reads all logs with
-	// Digests, whose verdicts report the segment files. It calls seen for every object whose bytes
+	// Digests, whose verdicts report the segments. It calls seen for every object whose bytes
 	// match its name, from several goroutines at once.
 	InspectWithObjects(ctx context.Context, seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding,
 		error)

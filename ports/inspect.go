@@ -9,8 +9,9 @@ import (
 
 // Inspector examines a store as a whole, for verification.
 type Inspector interface {
-	// Inspect reports problems of a store outside of its logs: damaged control files, wrong
-	// permissions, unknown files, objects whose digest does not match their name. A store that does
+	// Inspect reports problems of a store outside of its logs: damaged control files,
+	// objects whose digest does not match their name, and what else a store can have of that kind, such as wrong
+	// permissions and unknown files. The paths of findings are places (see Retention). A store that does
 	// not exist has no findings.
 	Inspect(ctx context.Context) ([]manifest.Finding, error)
 

@@ -9,13 +9,13 @@ import (
 
 // Keyring stores the keys with which the store's tokens are signed (docs/design.md#tokens).
 type Keyring interface {
-	// Keys returns the active keys. With MayCreate a missing keyring is created and synced before
+	// Keys returns the active keys. With MayCreate a missing keyring is created, as durable as an Append of this store, before
 	// it is returned. KEYRING_INVALID: it is damaged, or missing with ReadOnly.
 	Keys(ctx context.Context, create Create) (token.Keys, error)
 
 	// Rotate makes a new key the current one and the current key the previous one. Tokens of both
 	// verify from then on; tokens of the former previous key do not. nil promises that the new keys
-	// survive a power cut. STORE_CONFLICT: the current key is not r.From, since another process
+	// are as durable as an Append of this store. STORE_CONFLICT: the current key is not r.From, since another process
 	// rotated; a second rotation would void the tokens that the first one preserved.
 	Rotate(ctx context.Context, r Rotation) (RotationResult, error)
 }
@@ -32,6 +32,6 @@ type Rotation struct {
 
 // RotationResult is the result of a rotation.
 type RotationResult struct {
-	Keys          token.Keys
-	QuarantineDir string // directory in the quarantine with the replaced keyring; "" if there was none
+	Keys            token.Keys
+	QuarantinePlace string // where in the quarantine the replaced keyring is; "" if there was none
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Objects reads the content-addressed files of a store. They are written by Logs.Append as part of
+// Objects reads the content-addressed objects of a store. They are written by Logs.Append as part of
 // a plan, and by imports.
 type Objects interface {
 	// Object returns the bytes whose digest is ref; the digest is recomputed at every read.

@@ -8,15 +8,15 @@ import (
 )
 
 // Repairs makes damaged logs and control files usable again (docs/design.md#log-tail). It deletes
-// nothing: every file that it removes is in the quarantine first. Whether to repair, and on whose
+// nothing: whatever it removes is in the quarantine first. Whether to repair, and on whose
 // behalf, is decided by the caller.
 type Repairs interface {
-	// RepairLog makes a damaged log usable again. If the manifest has a usable prefix, a new file
-	// with that prefix replaces it, and the old manifest, the segments after the prefix and the
-	// caches of the log are moved to the quarantine; otherwise the log's whole directory is. A log
+	// RepairLog makes a damaged log usable again. If the manifest has a usable prefix, the log ends
+	// with it, and what followed, the old manifest and the
+	// caches of the log are moved to the quarantine; otherwise all of the log is, with its side logs. A log
 	// that is not damaged is not changed, and a dry run changes nothing: Steps then lists what
 	// would be done. SESSION_UNHEALTHY: the log has an unknown version, damaged or not. nil
-	// promises that the changes survive a power cut; after an error the log is either damaged as
+	// promises that the changes are as durable as an Append of this store; after an error the log is either damaged as
 	// before or repaired, and none of its bytes are lost.
 	RepairLog(ctx context.Context, r LogRepair) (RepairResult, error)
 
@@ -30,14 +30,14 @@ type Repairs interface {
 type LogRepair struct {
 	Log    manifest.Log
 	By     event.Actor
-	AtMs   int64 // part of the name of the directory in the quarantine
+	AtMs   int64 // part of the name of its place in the quarantine
 	DryRun bool
 	// ExpectedNext is the number of events that the log is known to have had, 0 if unknown. If it ends
 	// before that, committed events are lost, which is damage (docs/design.md#log-tail).
 	ExpectedNext int64
 	// Quarantine, if not nil, is called with the event data to be quarantined before anything is
 	// changed: the bytes of the manifest after the prefix under the name manifest.FileName, and
-	// segments under their file names.
+	// segments under their names (manifest.Segment.Name).
 	Quarantine func(name string, data []byte)
 }
 
@@ -65,7 +65,7 @@ type ControlRepair struct {
 	DryRun bool
 }
 
-// RepairAct is the closed set of actions of a repair on a file.
+// RepairAct is the closed set of actions of a repair on a part of a store.
 type RepairAct string
 
 // The acts of a repair.
@@ -74,8 +74,8 @@ const (
 	KeepPrefix       RepairAct = "keep_prefix" // replaced by its valid prefix
 )
 
-// RepairStep is one action, done or planned. Paths are relative to the store; Bytes is the size of
-// the moved data.
+// RepairStep is one action, done or planned. From and To are places; Bytes is the size of
+// the moved or kept data.
 type RepairStep struct {
 	What  RepairAct `json:"what"`
 	From  string    `json:"from"`
@@ -85,7 +85,7 @@ type RepairStep struct {
 
 // RepairResult is the result of a repair or a dry run. Without Steps nothing had to be repaired.
 type RepairResult struct {
-	Verdict       manifest.Verdict // of the log before the repair; for a control file only Findings are set
-	QuarantineDir string           // directory in the quarantine
-	Steps         []RepairStep
+	Verdict         manifest.Verdict // of the log before the repair; for a control file only Findings are set
+	QuarantinePlace string           // where in the quarantine the old data are; "" if nothing was moved
+	Steps           []RepairStep
 }

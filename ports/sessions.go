@@ -16,8 +16,8 @@ type Sessions interface {
 // UnknownEntries reports unknown entries among the sessions. It is a separate port because only stores
 // that other programs write to need it.
 type UnknownEntries interface {
-	// UnknownEntries lists, by name, the directories among the sessions that contain a log and whose
-	// name is not a session id. They are never read (docs/design.md#foreign-stores).
+	// UnknownEntries lists, by name, what is among the sessions, contains a log and has a
+	// name that is not a session id. They are never read (docs/design.md#foreign-stores).
 	UnknownEntries(ctx context.Context) ([]string, error)
 }
 

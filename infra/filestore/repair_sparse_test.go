@@ -184,7 +184,7 @@ func TestSparseFilesCostLittle(t *testing.T) {
 			fatal(t, err)
 			out, err := s.RepairLog(ctx, repairOf(f.Log))
 			fatal(t, err)
-			fatal(t, s.ReadOtherFiles(ctx, func([]byte) {}))
+			fatal(t, s.ReadOtherContent(ctx, func([]byte) {}))
 			runtime.ReadMemStats(&after)
 			if grown := after.TotalAlloc - before.TotalAlloc; read > most || written > 1<<20 || grown > 2*most {
 				t.Errorf("%d bytes read, %d written, %d allocated", read, written, grown)

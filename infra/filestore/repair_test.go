@@ -210,7 +210,7 @@ func TestRepairRecordsQuarantinedFiles(t *testing.T) {
 		!bytes.Equal(seen["00000006-00000008.jsonl"], ex.files[root+"/events/00000006-00000008.jsonl"]) {
 		t.Errorf("the caller received %d files: %v", len(seen), slices.Sorted(maps.Keys(seen)))
 	}
-	note := f.Files()[done.QuarantineDir+"/repair.json"]
+	note := f.Files()[done.QuarantinePlace+"/repair.json"]
 	doc, err := controlfile.Decode(note, "repair")
 	fatal(t, err)
 	var what struct {
@@ -225,8 +225,8 @@ func TestRepairRecordsQuarantinedFiles(t *testing.T) {
 		what.Kept != done.Verdict.Head || !slices.Equal(what.Steps, done.Steps) {
 		t.Errorf("repair.json contains %+v", what)
 	}
-	if done.QuarantineDir != fmt.Sprintf("quarantine/%s.%d", r.Log.Owner, repairMs) {
-		t.Errorf("the quarantine directory is %s, with the note %s", done.QuarantineDir, note)
+	if done.QuarantinePlace != fmt.Sprintf("quarantine/%s.%d", r.Log.Owner, repairMs) {
+		t.Errorf("the quarantine directory is %s, with the note %s", done.QuarantinePlace, note)
 	}
 }
 

@@ -58,8 +58,8 @@ type Amount struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// add adds a directory of the survey.
-func (a *Amount) add(f ports.DirectoryUsage) { a.Files, a.Bytes = a.Files+f.Files, a.Bytes+f.Bytes }
+// add adds a place of the survey.
+func (a *Amount) add(f ports.PlaceUsage) { a.Files, a.Bytes = a.Files+f.Count, a.Bytes+f.Bytes }
 
 // ObjectShare is a number of objects and their size.
 type ObjectShare struct {
@@ -292,14 +292,14 @@ func (m *usageCounter) addOwner(raw [sha256.Size]byte, owner int32) {
 // store by their top directory.
 func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	tops := map[string]*Amount{}
-	for _, f := range survey.Directories {
-		out.TotalBytes, out.TotalFiles = out.TotalBytes+f.Bytes, out.TotalFiles+f.Files
-		top, _, _ := strings.Cut(f.Path, "/")
+	for _, f := range survey.Places {
+		out.TotalBytes, out.TotalFiles = out.TotalBytes+f.Bytes, out.TotalFiles+f.Count
+		top, _, _ := strings.Cut(f.Place, "/")
 		if tops[top] == nil {
 			tops[top] = &Amount{}
 		}
 		tops[top].add(f)
-		parts := strings.SplitN(f.Path, "/", 4)
+		parts := strings.SplitN(f.Place, "/", 4)
 		if len(parts) < 2 {
 			continue
 		}

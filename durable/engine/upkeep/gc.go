@@ -208,7 +208,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	if err != nil {
 		return err
 	}
-	weights := folderBytes(survey.Directories)
+	weights := folderBytes(survey.Places)
 	trashed, err := c.u.store.TrashEntries(ctx)
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 		}
 	}
 	for _, l := range survey.Leftovers {
-		c.report.Leftover = append(c.report.Leftover, GCLeftover{l.Path, l.Bytes})
+		c.report.Leftover = append(c.report.Leftover, GCLeftover{l.Place, l.Bytes})
 	}
 	c.report.Objects = countObjects(c.scan.sieve.Unreferenced())
 	if err := c.planLogs(ctx, policy.NowMs, weights); err != nil {
@@ -315,12 +315,12 @@ func countObjects(all []retention.Object) []GCObjects {
 	return out
 }
 
-// folderBytes returns the size of each directory including everything below it,
-// by path.
-func folderBytes(folders []ports.DirectoryUsage) map[string]int64 {
+// folderBytes returns the size of each place including everything below it,
+// by its name.
+func folderBytes(places []ports.PlaceUsage) map[string]int64 {
 	out := map[string]int64{}
-	for _, f := range folders {
-		for at := f.Path; ; at = at[:strings.LastIndexByte(at, '/')] {
+	for _, f := range places {
+		for at := f.Place; ; at = at[:strings.LastIndexByte(at, '/')] {
 			out[at] += f.Bytes
 			if !strings.Contains(at, "/") {
 				break

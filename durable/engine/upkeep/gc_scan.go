@@ -89,7 +89,7 @@ func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 			sc.addUnclear(r.Root, "it cannot be read: "+fault.Of(err).Message)
 		}
 	}
-	if err := sc.u.store.ReadOtherFiles(ctx, sc.sieve.MarkReferenced); err != nil {
+	if err := sc.u.store.ReadOtherContent(ctx, sc.sieve.MarkReferenced); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 func (sc *logScan) findUnread(ctx context.Context) error {
 	all, err := sc.u.store.UnreadEntries(ctx)
 	for _, e := range all {
-		sc.addUnclear(e.Path, e.Message)
+		sc.addUnclear(e.Place, e.Message)
 	}
 	return err
 }

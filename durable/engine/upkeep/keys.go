@@ -103,10 +103,10 @@ func (u *Upkeep) RotateKeys(ctx context.Context, by engine.Caller, have KeyList)
 			return nil, err
 		}
 		out = keyList(done.Keys)
-		out.Rotated, out.Voided, out.Quarantine = true, have.Previous, done.QuarantineDir
+		out.Rotated, out.Voided, out.Quarantine = true, have.Previous, done.QuarantinePlace
 		details := map[string]string{"to": out.Current}
-		if done.QuarantineDir != "" {
-			details["quarantine"] = done.QuarantineDir
+		if done.QuarantinePlace != "" {
+			details["quarantine"] = done.QuarantinePlace
 		}
 		return details, nil
 	})

@@ -202,7 +202,7 @@ func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.T
 			lost.reset()
 			done, err = r.u.store.RepairLog(ctx, call)
 			r.u.e.Drop(s)
-			return map[string]string{"log": log.Root, "quarantine": done.QuarantineDir,
+			return map[string]string{"log": log.Root, "quarantine": done.QuarantinePlace,
 				"eventsKept": strconv.FormatInt(done.Verdict.Head.Next, 10)}, err
 		}
 		what := audit.Act{Action: audit.Repair, Target: target, Details: map[string]string{"log": log.Root}}
@@ -261,7 +261,7 @@ func (r *repair) repairSettings(ctx context.Context) error {
 				Details: map[string]string{"file": c.file.Name}},
 				func() (map[string]string, error) {
 					done, err = r.u.store.RepairControl(ctx, call, c.check)
-					return map[string]string{"file": c.file.Name, "quarantine": done.QuarantineDir}, err
+					return map[string]string{"file": c.file.Name, "quarantine": done.QuarantinePlace}, err
 				})
 		}
 		if err != nil {

@@ -86,7 +86,7 @@ const (
 type Finding struct {
 	Code     FindingCode `json:"code"`
 	Severity Severity    `json:"severity"`
-	Path     string      `json:"path"`                // relative to the store
+	Path     string      `json:"path"`                // the place in the store
 	At       int64       `json:"at,omitzero"`         // byte offset in the file
 	Event    *int64      `json:"eventIndex,omitzero"` // where the finding is about one event
 	Message  string      `json:"message"`

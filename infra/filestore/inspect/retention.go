@@ -87,13 +87,13 @@ func (n *Inspector) sideLogs(ctx context.Context, dir string) (out []string, err
 	return out, nil
 }
 
-// ReadOtherFiles implements ports.Retention. It passes every other file to visit: files that a newer
+// ReadOtherContent implements ports.Retention. It passes every other file to visit: files that a newer
 // version stored in the directory or in that of a session, and copies that a user made beside the sessions under another
 // name. Both may refer to objects. A file with more data than layout.SegmentBytesMax is STORE_LIMIT. Links and special files are
 // omitted: UnreadEntries lists them.
 //
 // A store without its directory sessions is STORE_CORRUPT: see checkSessionsDir.
-func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) error {
+func (n *Inspector) ReadOtherContent(ctx context.Context, visit func([]byte)) error {
 	visitFile := func(name string) error {
 		b, err := n.d.ReadData(name, 0, layout.SegmentBytesMax)
 		if err == nil && len(b) > layout.SegmentBytesMax {
@@ -205,7 +205,7 @@ func (n *Inspector) EachSize(ctx context.Context, kind manifest.ObjectKind, each
 // Temporary files are leftovers and count in no directory. A store that does not exist is empty.
 func (n *Inspector) Survey(ctx context.Context) (out ports.Survey, err error) {
 	err = disk.UnlessMissing(n.survey(ctx, ".", &out)) // missing: there is no store
-	sorting.By(out.Leftovers, func(a, b ports.Leftover) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(out.Leftovers, func(a, b ports.Leftover) int { return strings.Compare(a.Place, b.Place) })
 	return out, disk.ReadFault(err)
 }
 
@@ -218,7 +218,7 @@ func (n *Inspector) survey(ctx context.Context, dir string, out *ports.Survey) e
 	if err != nil {
 		return err
 	}
-	here := ports.DirectoryUsage{Path: dir}
+	here := ports.PlaceUsage{Place: dir}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name)
 		if layout.IsTemp(e.Name) {
@@ -226,7 +226,7 @@ func (n *Inspector) survey(ctx context.Context, dir string, out *ports.Survey) e
 			if err != nil {
 				return err
 			}
-			out.Leftovers = append(out.Leftovers, ports.Leftover{Path: name, Bytes: bytes})
+			out.Leftovers = append(out.Leftovers, ports.Leftover{Place: name, Bytes: bytes})
 			continue
 		}
 		switch e.Kind {
@@ -236,14 +236,14 @@ func (n *Inspector) survey(ctx context.Context, dir string, out *ports.Survey) e
 			var info osfs.Info
 			var exists bool
 			if info, exists, err = n.d.Lookup(name); exists {
-				here.Files, here.Bytes = here.Files+1, here.Bytes+info.Size
+				here.Count, here.Bytes = here.Count+1, here.Bytes+info.Size
 			}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	out.Directories = append(out.Directories, here)
+	out.Places = append(out.Places, here)
 	return nil
 }
 

@@ -23,7 +23,7 @@ import (
 func (n *Inspector) UnreadEntries(ctx context.Context) ([]ports.UnreadEntry, error) {
 	u := &unreadWalk{n: n}
 	err := u.directory(ctx, ".", u.top)
-	sorting.By(u.found, func(a, b ports.UnreadEntry) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(u.found, func(a, b ports.UnreadEntry) int { return strings.Compare(a.Place, b.Place) })
 	return u.found, disk.ReadFault(err)
 }
 
@@ -67,7 +67,7 @@ func (u *unreadWalk) directory(ctx context.Context, dir string,
 
 // add records an entry.
 func (u *unreadWalk) add(at, message string) {
-	u.found = append(u.found, ports.UnreadEntry{Path: at, Message: message})
+	u.found = append(u.found, ports.UnreadEntry{Place: at, Message: message})
 }
 
 // mustBeDirectory adds a file in place of a directory, and reports a directory.

@@ -35,7 +35,7 @@ var KnownSideLogs = []string{"annotations", "proposals", "audit", "idempotency"}
 // SideLogNames lists the names in a side log's directory.
 var SideLogNames = []string{manifest.FileName, manifest.SegmentDir, ".lock", SuspectFile, "cache"}
 
-// PartsWithoutMentions lists the parts of a store that ReadOtherFiles omits: logs, objects, locks and
+// PartsWithoutMentions lists the parts of a store that ReadOtherContent omits: logs, objects, locks and
 // control files, whose references are found in other ways or which have none.
 var PartsWithoutMentions = []string{
 	StoreFile,

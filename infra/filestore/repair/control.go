@@ -43,11 +43,11 @@ func (r *Repairer) RepairControl(ctx context.Context, req ports.ControlRepair,
 	}
 	f := manifest.NewFinding(manifest.ControlDamaged, req.File.Name, "%s", why)
 	out.Verdict.Findings = []manifest.Finding{f}
-	if out.QuarantineDir, err = r.d.QuarantineName(st.ID.String(), req.AtMs); err != nil {
+	if out.QuarantinePlace, err = r.d.QuarantineName(st.ID.String(), req.AtMs); err != nil {
 		return out, disk.ReadFault(err)
 	}
 	out.Steps = []ports.RepairStep{{What: ports.MoveToQuarantine, From: req.File.Name, Bytes: size}}
-	setTargets(out.Steps, ".", out.QuarantineDir)
+	setTargets(out.Steps, ".", out.QuarantinePlace)
 	if req.DryRun {
 		return out, nil
 	}

@@ -52,11 +52,11 @@ func (r *Repairer) RepairLog(ctx context.Context, req ports.LogRepair) (out port
 	if out.Verdict, err = j.diagnose(ctx); err != nil || !j.v.Damaged() {
 		return out, disk.ReadFault(err)
 	}
-	if out.QuarantineDir, err = r.d.QuarantineName(req.Log.Owner, req.AtMs); err != nil {
+	if out.QuarantinePlace, err = r.d.QuarantineName(req.Log.Owner, req.AtMs); err != nil {
 		return out, disk.ReadFault(err)
 	}
 	j.reportContents()
-	setTargets(j.steps, j.base(), out.QuarantineDir)
+	setTargets(j.steps, j.base(), out.QuarantinePlace)
 	out.Steps = j.steps
 	if !j.noPrefix {
 		name := layout.ManifestPath(req.Log)

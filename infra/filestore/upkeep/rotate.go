@@ -50,7 +50,7 @@ func (k *Keeper) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotati
 	}
 	if ok {
 		data.Previous = read.KeyTextOf(have.Current[:])
-	} else if out.QuarantineDir, err = k.quarantineKeyring(st, r); err != nil {
+	} else if out.QuarantinePlace, err = k.quarantineKeyring(st, r); err != nil {
 		return out, disk.WriteFault(err)
 	}
 	out.Keys, err = k.putKeyring(data, k.d.Replace)

@@ -37,7 +37,7 @@ func rotation(t testing.TB, open func(time.Duration) Store) {
 	// Without a keyring, a rotation from no key makes the first one.
 	first, err := s.Rotate(ctx, from(nil))
 	must(t, err)
-	if first.Keys.Previous != nil || first.QuarantineDir != "" {
+	if first.Keys.Previous != nil || first.QuarantinePlace != "" {
 		t.Errorf("the first keyring is %+v; want no previous key and no quarantine", first)
 	}
 	// Every rotation must keep the key of the one before it, not only the first.
