@@ -60,6 +60,7 @@ var layers = []layer{
 	{"projections", []string{"projections/markdown", "projections/markup", "projections/runs", "projections/annotations", "projections/diff", "projections/audit",
 		"projections/proposals", "projections/wire"}},
 	{"ports", []string{"ports"}},
+	{"ports", []string{"ports/porttest/mutant"}},
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/openwoptest", "ports/porttest/pagetest", "ports/porttest/sample"}},
 	{"engine", []string{"durable/engine/compact", "durable/engine/sealed", "durable/engine/origin"}},
 	{"engine", []string{"durable/engine/index"}},

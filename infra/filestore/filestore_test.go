@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // absentDirStore returns the opener of a store that does not exist yet, in a directory of the test.
-func absentDirStore(t *testing.T) func(time.Duration) suite.Store {
+func absentDirStore(t testing.TB) func(time.Duration) suite.Store {
 	dir := filepath.Join(t.TempDir(), "home", "local")
 	return func(wait time.Duration) suite.Store { return openDir(t, dir, wait) }
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestPorts(t *testing.T) {
-	suite.Run(t, func(t *testing.T) func(time.Duration) suite.Store {
+	suite.Run(t, func(testing.TB) func(time.Duration) suite.Store {
 		disk := memstore.NewDisk(suite.Seed(1))
 		return func(wait time.Duration) suite.Store { return disk.Open(wait) }
 	})

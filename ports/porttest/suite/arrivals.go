@@ -112,7 +112,7 @@ func (tr *ImportFixture) Import(s ports.SessionImporter, c ports.Control) (place
 // checkImported checks that the session can be read completely by another handle: both logs are
 // healthy and without findings, every object has its bytes, the head is confirmed, and the session
 // is listed.
-func (tr *ImportFixture) checkImported(t *testing.T, open func(time.Duration) Store) {
+func (tr *ImportFixture) checkImported(t testing.TB, open func(time.Duration) Store) {
 	t.Helper()
 	ctx, s := context.Background(), open(0)
 	seen, v := Read(t, s, tr.Log, manifest.Head{})
@@ -138,7 +138,7 @@ func (tr *ImportFixture) checkImported(t *testing.T, open func(time.Duration) St
 // importSession: an import is invisible before Commit and complete after it: logs, side logs,
 // objects and control file. End changes nothing then, and may be called twice. The session's logs
 // can be continued. A call after the end is an error.
-func importSession(t *testing.T, open func(time.Duration) Store) {
+func importSession(t testing.TB, open func(time.Duration) Store) {
 	ctx, tr := context.Background(), NewImportFixture(t, 1, 3)
 	a, err := open(0).BeginImport(ctx, tr.Session)
 	must(t, err)
@@ -174,7 +174,7 @@ func importSession(t *testing.T, open func(time.Duration) Store) {
 
 // abandonedImport: an import leaves no session when it ends without a commit, when its context
 // ends, and when it has no events (INTERNAL). After an error, every further call returns an error.
-func abandonedImport(t *testing.T, open func(time.Duration) Store) {
+func abandonedImport(t testing.TB, open func(time.Duration) Store) {
 	ctx, tr := context.Background(), NewImportFixture(t, 1, 1)
 	a, err := open(0).BeginImport(ctx, tr.Session)
 	must(t, err)
@@ -217,7 +217,7 @@ func abandonedImport(t *testing.T, open func(time.Duration) Store) {
 //   - An error of the source is returned as it is.
 //   - Side log names that leave the session's directory or that the format uses, segments without
 //     a group or imported twice, and unknown control files are INTERNAL: a bug of the caller.
-func invalidImport(t *testing.T, open func(time.Duration) Store) {
+func invalidImport(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, tr := context.Background(), open(0), NewImportFixture(t, 1, 1)
 	// The digest of bytes that no case passes.
 	ref := canon.Sum([]byte("right"))
@@ -280,7 +280,7 @@ func invalidImport(t *testing.T, open func(time.Duration) Store) {
 // importTombstones: an artifact with a tombstone stays erased when its bytes are imported later
 // (ARTIFACT_ERASED), and bytes that the store holds stay when a tombstone for them is imported. The
 // first tombstone of an artifact stays as it is.
-func importTombstones(t *testing.T, open func(time.Duration) Store, tr *ImportFixture) {
+func importTombstones(t testing.TB, open func(time.Duration) Store, tr *ImportFixture) {
 	ctx := context.Background()
 	artifact := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact that was erased")}
 	other := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("another artifact")}
@@ -326,7 +326,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 //   - Of several imports of one session at the same time exactly one is placed, with its control
 //     file; the others return false and no error.
 //   - A session that exists stays as it is, log and control files.
-func concurrentImports(t *testing.T, open func(time.Duration) Store) {
+func concurrentImports(t testing.TB, open func(time.Duration) Store) {
 	ctx, tr := context.Background(), NewImportFixture(t, 1, 2)
 	// The lock makes the session exist without a commit; its holder may be about to commit.
 	unlock, err := open(0).Lock(ctx, tr.Log)

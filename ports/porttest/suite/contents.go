@@ -18,7 +18,7 @@ import (
 // handle. A plan may contain an object twice, or one that another session committed already. An
 // absent object, and an object of another kind, are STORE_CORRUPT: a log refers to what is asked
 // for.
-func objects(t *testing.T, open func(time.Duration) Store) {
+func objects(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	p := r.Start()
 	// Artifacts are arbitrary bytes, with NUL and without a final newline.
@@ -55,7 +55,7 @@ func objects(t *testing.T, open func(time.Duration) Store) {
 
 // sessions: Sessions lists every session with a commit exactly once, sorted by id. A session that
 // was locked and never committed to may be listed, but its log reads as unborn.
-func sessions(t *testing.T, open func(time.Duration) Store) {
+func sessions(t testing.TB, open func(time.Duration) Store) {
 	ctx, s := context.Background(), open(0)
 	var want []string
 	for i := range 5 {
@@ -87,7 +87,7 @@ func sessions(t *testing.T, open func(time.Duration) Store) {
 // session's own log: appends with pinned objects, reading, confirming, one writer at a time
 // (STORE_LOCKED for a log of the store). Each log has a lock of its own, and writing to it does not
 // change the session's log or the list of sessions (docs/design.md#side-logs).
-func sideLogs(t *testing.T, open func(time.Duration) Store) {
+func sideLogs(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	heads := commit(t, s, r, 1)
 	storeID, err := s.StoreID(ctx, ports.MayCreate)
@@ -130,7 +130,7 @@ func sideLogs(t *testing.T, open func(time.Duration) Store) {
 
 // identity: the store's id and its keys are created once, with ports.MayCreate. Every other handle
 // gets the same ones, with and without ports.MayCreate; the first keyring has no previous key.
-func identity(t *testing.T, open func(time.Duration) Store) {
+func identity(t testing.TB, open func(time.Duration) Store) {
 	ctx, s := context.Background(), open(0)
 	first, err := s.StoreID(ctx, ports.MayCreate)
 	must(t, err)

@@ -44,7 +44,7 @@ func number(c ports.Control) int64 {
 //   - DropSessionControl removes a file; an absent file or session is no error.
 //   - Any other name or kind is INTERNAL, a bug of the caller.
 //   - Files of other sessions, the log and the list of sessions do not change.
-func sessionControls(t *testing.T, open func(time.Duration) Store) {
+func sessionControls(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r, other := context.Background(), open(0), NewSessionFixture(1), NewSessionFixture(2)
 	files := []ports.ControlFile{ports.ImportedFile, ports.KeepFile}
 	// want reads a file through a new handle; n is its number, -1 for an absent file.
@@ -119,7 +119,7 @@ func sessionControls(t *testing.T, open func(time.Duration) Store) {
 
 // concurrentUpdates: updates of a control file are atomic. No update takes place between the
 // reading and the writing of another one, so several handles that count up lose no step.
-func concurrentUpdates(t *testing.T, open func(time.Duration) Store, r *SessionFixture) {
+func concurrentUpdates(t testing.TB, open func(time.Duration) Store, r *SessionFixture) {
 	const writers, each = 4, 5
 	var all sync.WaitGroup
 	for range writers {

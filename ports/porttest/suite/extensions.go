@@ -128,7 +128,7 @@ func (x *ExtensionFixture) under(s extendable, fn func([]ports.Extended) error) 
 }
 
 // extensions: a session is extended by events that continue its logs, all of them or none, under their locks.
-func extensions(t *testing.T, open func(time.Duration) Store) {
+func extensions(t testing.TB, open func(time.Duration) Store) {
 	ctx := context.Background()
 	x := NewExtensionFixture(t, 1, 3, 2, 1)
 	must(t, x.Prepare(open(0)))

@@ -13,7 +13,7 @@ import (
 // first bytes, or nothing where none is stored. An entry creates neither a store nor a session, and
 // changes no log. After a canceled call the earlier entry is still returned
 // (docs/design.md#head-cache).
-func headCache(t *testing.T, open func(time.Duration) Store) {
+func headCache(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	// want reads the entry of a session and format through a new handle, at most limit bytes of it.
 	want := func(what string, fixture *SessionFixture, format int, most int64, text string) {

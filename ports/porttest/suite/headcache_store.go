@@ -14,7 +14,7 @@ import (
 // storeHeadCache: logs of the store and side logs have entries of their own, for each format. An
 // entry of a log of the store requires the store, not the log; an entry of a side log is no entry
 // of its session's log. Otherwise the contract is that of headCache.
-func storeHeadCache(t *testing.T, open func(time.Duration) Store) {
+func storeHeadCache(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	// The log itself is never written to: an entry requires the store only.
 	log := manifest.Log{Root: "audit", Owner: id.NewStore(id.Seed{1}).String(), Table: event.Opaque("audit", "storeId")}

@@ -15,7 +15,7 @@ import (
 // absentStore: reading a store that does not exist is no error and creates nothing. It has the zero
 // id, no sessions and empty logs; the zero head is confirmed. Only the keyring is required: without
 // one, Keys is KEYRING_INVALID.
-func absentStore(t *testing.T, open func(time.Duration) Store) {
+func absentStore(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	if got, err := s.StoreID(ctx, ports.ReadOnly); err != nil || !got.IsZero() {
 		t.Errorf("StoreID = %q, %v; want the zero id", got, err)
@@ -55,7 +55,7 @@ func commit(t testing.TB, s Store, r *SessionFixture, n int) []manifest.Head {
 
 // appendAndRead: another handle reads what was appended, byte for byte and with the heads that
 // Append returned, and confirms each of these heads. The log is healthy and has no findings.
-func appendAndRead(t *testing.T, open func(time.Duration) Store) {
+func appendAndRead(t testing.TB, open func(time.Duration) Store) {
 	s, r := open(0), NewSessionFixture(1)
 	heads := commit(t, s, r, 3)
 	// Another handle has no state of the writer: it reads what is stored.
@@ -83,7 +83,7 @@ func appendAndRead(t *testing.T, open func(time.Duration) Store) {
 
 // readFromHead: a reading from a head visits the segments after it and ends at the same head as a
 // complete one. An error of the visitor is returned as it is, not wrapped.
-func readFromHead(t *testing.T, open func(time.Duration) Store) {
+func readFromHead(t testing.TB, open func(time.Duration) Store) {
 	s, r := open(0), NewSessionFixture(1)
 	heads := commit(t, s, r, 3)
 	// From the last head on nothing is visited, and the verdict has the same head.
@@ -105,7 +105,7 @@ func readFromHead(t *testing.T, open func(time.Duration) Store) {
 // foreignHead: a head is a position on the chain of one log. Read and Confirm return
 // manifest.ErrNotOnChain for a head of another session's log, also where positions and sizes are
 // the same, and for any head of a log that does not exist.
-func foreignHead(t *testing.T, open func(time.Duration) Store) {
+func foreignHead(t testing.TB, open func(time.Duration) Store) {
 	ctx, s := context.Background(), open(0)
 	r, other := NewSessionFixture(1), NewSessionFixture(2)
 	commit(t, s, r, 1)
@@ -129,7 +129,7 @@ func foreignHead(t *testing.T, open func(time.Duration) Store) {
 // staleHead: Append with a head that is not the end of the log is STORE_CONFLICT, also under the
 // lock and with a live witness, and leaves the log as it is. Without this an engine that decided on
 // an old state would commit to a newer one.
-func staleHead(t *testing.T, open func(time.Duration) Store) {
+func staleHead(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	heads := commit(t, s, r, 2)
 	// Each plan is valid behind the head that it is appended at; only the head is not the end.
@@ -156,7 +156,7 @@ func staleHead(t *testing.T, open func(time.Duration) Store) {
 
 // invalidPlan: Append rejects a plan whose events leave a gap in the indices, belong to another
 // session or are none, and leaves the log as it is.
-func invalidPlan(t *testing.T, open func(time.Duration) Store) {
+func invalidPlan(t testing.TB, open func(time.Duration) Store) {
 	s, r := open(0), NewSessionFixture(1)
 	heads := commit(t, s, r, 0)
 	// An index that is too large by one.

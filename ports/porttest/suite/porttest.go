@@ -39,17 +39,27 @@ type Store interface {
 // of open returns a new handle, as another process would have it; handles share the data and
 // exclude each other by locks. lockWait is how long the handle waits for a lock; with 0 it tries
 // once. Setup closes the handles when the test ends.
-type Setup func(t *testing.T) (open func(lockWait time.Duration) Store)
+type Setup func(t testing.TB) (open func(lockWait time.Duration) Store)
 
-// Run runs the suite as subtests of t, each with a store of its own that does not exist yet. They
-// run one after the other and need no files, network or environment variables of their own. The
-// name of a subtest is the requirement; the comment of its function has the details. A test uses
-// several handles of one store, since most requirements are about what other processes see.
+// Case is one requirement of the suite.
+type Case struct {
+	Name string // the requirement
+	// Run checks it with a store of its own that does not exist yet.
+	Run func(t testing.TB, open func(time.Duration) Store)
+}
+
+// Run runs all cases as subtests of t, each with a store of its own that does not exist yet. They
+// run one after the other and need no files, network or environment variables of their own.
 func Run(t *testing.T, setup Setup) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, func(time.Duration) Store)
-	}{
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) { c.Run(t, setup(t)) })
+	}
+}
+
+// Cases lists the cases of the suite. The comment of a case's function has the details of its requirement. A
+// case uses several handles of one store, since most requirements are about what other processes see.
+func Cases() []Case {
+	return []Case{
 		{"an absent store reads as empty", absentStore},
 		{"appended events are read and confirmed", appendAndRead},
 		{"reading from a head visits the segments after it", readFromHead},
@@ -72,8 +82,6 @@ func Run(t *testing.T, setup Setup) {
 		{"invalid imports are rejected", invalidImport},
 		{"a session is imported once", concurrentImports},
 		{"a session is extended as a whole", extensions},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 //   - From must be the current key, or nil where no usable keyring exists; anything else is
 //     STORE_CONFLICT and changes nothing.
 //   - A first keyring has no previous key, and nothing is quarantined for it.
-func rotation(t *testing.T, open func(time.Duration) Store) {
+func rotation(t testing.TB, open func(time.Duration) Store) {
 	ctx, s := context.Background(), open(0)
 	from := func(k *token.Key) ports.Rotation {
 		return ports.Rotation{By: event.Actor{Kind: event.Human}, AtMs: 1_760_000_000_000, From: k}
@@ -66,7 +66,7 @@ func rotation(t *testing.T, open func(time.Duration) Store) {
 // concurrentRotations: of several rotations from the same key one succeeds; all others are
 // STORE_CONFLICT. If two succeeded, the second would drop the key whose tokens the first one was to
 // keep valid.
-func concurrentRotations(t *testing.T, open func(time.Duration) Store, have token.Keys) {
+func concurrentRotations(t testing.TB, open func(time.Duration) Store, have token.Keys) {
 	const n = 8
 	// All start from the same key and wait for each other's lock.
 	errs := make([]error, n)

@@ -17,7 +17,7 @@ import (
 // of the same log and of the same handle. A witness is live until the callback of the gate returns,
 // so that a goroutine that outlives it cannot write without the lock
 // (docs/design.md#commit-protocol).
-func witnesses(t *testing.T, open func(time.Duration) Store) {
+func witnesses(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r, other := context.Background(), open(0), NewSessionFixture(1), NewSessionFixture(2)
 	heads := commit(t, s, r, 0)
 	commit(t, s, other, 0)
@@ -67,7 +67,7 @@ func witnesses(t *testing.T, open func(time.Duration) Store) {
 //   - A context that ends stops the wait, and its error is in the chain.
 //   - Confirm waits for the lock too: it must not acknowledge an append in progress.
 //   - Logs of other sessions are not affected, and unlocking twice is harmless.
-func exclusiveLock(t *testing.T, open func(time.Duration) Store) {
+func exclusiveLock(t testing.TB, open func(time.Duration) Store) {
 	ctx, holder, r := context.Background(), open(0), NewSessionFixture(1)
 	heads := commit(t, holder, r, 0)
 	unlock, err := holder.Lock(ctx, r.Log)
@@ -112,7 +112,7 @@ func exclusiveLock(t *testing.T, open func(time.Duration) Store) {
 
 // concurrentWriters: handles that lock, read and append at the same time commit all of their plans,
 // in some order, and the log stays healthy.
-func concurrentWriters(t *testing.T, open func(time.Duration) Store) {
+func concurrentWriters(t testing.TB, open func(time.Duration) Store) {
 	// Each handle appends that many plans, each decided under the lock from the head that it read.
 	const writers, each = 4, 5
 	r := NewSessionFixture(1)
