@@ -28,6 +28,7 @@ type arrival struct {
 	controls map[string]ports.Control // by path
 	failed   error                    // the first error; every later call returns it
 	ended    bool                     // Commit succeeded or End was called
+	release  func()                   // ends the use of the store; nil for an extension, and after End
 }
 
 // BeginImport implements ports.SessionImporter. It creates the store where it does not exist.
@@ -35,7 +36,12 @@ func (s *Store) BeginImport(ctx context.Context, session id.Session) (ports.Sess
 	if _, err := s.StoreID(ctx, ports.MayCreate); err != nil {
 		return nil, err
 	}
-	return &arrival{s: s, session: session, logs: map[string]*log{}, controls: map[string]ports.Control{}}, nil
+	release, err := s.use(ctx, shared)
+	if err != nil {
+		return nil, err
+	}
+	return &arrival{s: s, session: session, logs: map[string]*log{}, controls: map[string]ports.Control{},
+		release: release}, nil
 }
 
 // do runs one call of an import that has neither failed nor ended, and records its error. A call
@@ -108,8 +114,8 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 		a.s.disk.mu.Lock()
 		defer a.s.disk.mu.Unlock()
 		// A tombstone is about artifacts only: an object of another kind may have the same bytes.
-		if _, erased := a.s.disk.tombstones[ref]; !erased || kind != manifest.Artifact {
-			a.s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)] = b
+		if data, erased := a.s.disk.tombstones[ref]; !erased || isImported(data) || kind != manifest.Artifact {
+			a.s.disk.objects[object{kind, ref}] = b
 		}
 		return nil
 	})
@@ -121,8 +127,7 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 		a.s.disk.mu.Lock()
 		defer a.s.disk.mu.Unlock()
 		// Bytes that the store holds are not erased by an import.
-		_, exists := a.s.disk.objects[manifest.ObjectDir(manifest.Artifact)+"/"+
-			manifest.ObjectName(manifest.Artifact, ref)]
+		_, exists := a.s.disk.objects[object{manifest.Artifact, ref}]
 		if _, erased := a.s.disk.tombstones[ref]; !erased && !exists {
 			a.s.disk.tombstones[ref] = data
 		}
@@ -130,7 +135,7 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 	})
 }
 
-// Tombstone implements ports.Tombstones. It takes no lock on the store: erasing is not implemented.
+// Tombstone implements ports.Tombstones.
 func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, bool, error) {
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
@@ -163,7 +168,7 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 			if len(kept.manifest) > 0 {
 				return true // the session exists: nothing is placed
 			}
-			if kept.held {
+			if kept.held || kept.readers > 0 {
 				return false // its holder may be about to commit
 			}
 			// await holds the disk's lock, so that all of the session becomes visible at once.
@@ -184,6 +189,10 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 // End implements ports.SessionImport. Objects and tombstones stay in the store.
 func (a *arrival) End() error {
 	a.ended = true
+	if a.release != nil {
+		a.release()
+		a.release = nil
+	}
 	return nil
 }
 

@@ -10,30 +10,63 @@ import (
 )
 
 // Control files of a session are kept beside its log: neither its lock nor its health matters.
-var _ ports.SessionControls = (*Store)(nil)
+var (
+	_ ports.Controls        = (*Store)(nil)
+	_ ports.SessionControls = (*Store)(nil)
+)
 
 // Control implements ports.Controls.
-func (s *Store) Control(_ context.Context, f ports.ControlFile) (ports.Control, error) {
+func (s *Store) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	return s.disk.controls[f.Name], nil
+	return s.disk.control(ctx, f.Name)
+}
+
+// control returns a control file by its name in the disk; the caller holds mu. One that was damaged is STORE_CORRUPT.
+func (d *Disk) control(ctx context.Context, name string) (ports.Control, error) {
+	if err := ctx.Err(); err != nil {
+		return ports.Control{}, fault.Wrap(err, fault.Interrupted, "using the store was interrupted")
+	}
+	if d.broken[name] {
+		return ports.Control{}, fault.New(fault.StoreCorrupt, "%s cannot be read", name)
+	}
+	return d.controls[name], nil
 }
 
 // UpdateControl implements ports.Controls.
-func (s *Store) UpdateControl(_ context.Context, f ports.ControlFile,
+func (s *Store) UpdateControl(ctx context.Context, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
-	s.disk.changing.Lock()
-	defer s.disk.changing.Unlock()
+	if _, err := s.StoreID(ctx, ports.MayCreate); err != nil {
+		return err
+	}
+	return s.update(ctx, f.Name, func() error { return nil }, change)
+}
+
+// update replaces a control file, unless allowed returns an error. No other update happens in between; change may read
+// the store, so it does not run under mu.
+func (s *Store) update(ctx context.Context, name string, allowed func() error,
+	change func(ports.Control) (ports.Control, error)) error {
+	release, err := s.use(ctx, exclusive)
+	if err != nil {
+		return err
+	}
+	defer release()
 	s.disk.mu.Lock()
-	old := s.disk.controls[f.Name]
+	old, err := s.disk.control(ctx, name)
+	if err == nil {
+		err = allowed()
+	}
 	s.disk.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	next, err := change(old)
 	if err != nil {
 		return err
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	s.disk.controls[f.Name] = next
+	s.disk.controls[name] = next
 	return nil
 }
 
@@ -45,7 +78,7 @@ func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	return s.disk.controls[name], nil
+	return s.disk.control(ctx, name)
 }
 
 // UpdateSessionControl implements ports.SessionControls. change is called once; an error of it is
@@ -57,24 +90,12 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 	if err != nil {
 		return err
 	}
-	s.disk.changing.Lock() // change may read the store, so it does not run under mu
-	defer s.disk.changing.Unlock()
-	s.disk.mu.Lock()
-	_, exists := s.disk.logs[sessionRoot(session)]
-	old := s.disk.controls[name]
-	s.disk.mu.Unlock()
-	if !exists {
-		return fault.New(fault.SessionNotFound, "session %s does not exist", session)
-	}
-	// changing is still held: no other update comes between this reading and the writing.
-	next, err := change(old)
-	if err != nil {
-		return err
-	}
-	s.disk.mu.Lock()
-	defer s.disk.mu.Unlock()
-	s.disk.controls[name] = next
-	return nil
+	return s.update(ctx, name, func() error {
+		if _, exists := s.disk.logs[sessionRoot(session)]; !exists {
+			return fault.New(fault.SessionNotFound, "session %s does not exist", session)
+		}
+		return nil
+	}, change)
 }
 
 // DropSessionControl implements ports.SessionControls. A file or a session that does not exist is
@@ -84,11 +105,15 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 	if err != nil {
 		return err
 	}
-	s.disk.changing.Lock()
-	defer s.disk.changing.Unlock()
+	release, err := s.use(ctx, exclusive)
+	if err != nil {
+		return err
+	}
+	defer release()
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	delete(s.disk.controls, name)
+	delete(s.disk.broken, name)
 	return nil
 }
 

@@ -2,8 +2,8 @@
 // store. It implements the same ports as package filestore, with the same bytes of manifests, segments and objects and with
 // the same verdicts of package manifest, and passes the same suite (ports/porttest/suite).
 //
-// It does not write files: nothing survives the process, so it cannot show what a crash leaves, and
-// it has no retention, trash, quarantine, repair or inspection. It reads the clock only while it
+// It does not write files: nothing survives the process, so it cannot show what a crash leaves. Where a file store has
+// directories it has names only, which shows that callers do not depend on files. It reads the clock only while it
 // waits for a lock. Entry points: NewDisk makes an absent store, Disk.Open a handle on it.
 package memstore
 
@@ -31,17 +31,28 @@ import (
 type Disk struct {
 	mu      sync.Mutex // guards all fields below; no callback runs under it
 	seed    id.Seed
-	id      id.Store          // zero: the store does not exist yet
-	keys    *token.Keys       // nil: no keyring exists yet
-	logs    map[string]*log   // by root, such as "sessions/sess_x" or "audit"
-	objects map[string][]byte // by path, such as "artifacts/<name>"
+	id      id.Store        // zero: the store does not exist yet
+	keys    *token.Keys     // nil: no keyring exists yet
+	logs    map[string]*log // by root, such as "sessions/sess_x" or "audit"
+	objects map[object][]byte
 	heads   map[string][]byte // by headName
 
-	changing sync.Mutex               // serializes changes of control files; taken before mu
-	controls map[string]ports.Control // of sessions, by path
+	controls map[string]ports.Control // of the store by name, of sessions by root and name
+	broken   map[string]bool          // what Damage made unreadable, by the same names
 
 	tombstones map[canon.Digest]canon.Value // of erased artifacts
-	performed  map[id.Session]bool          // sessions with a performer
+	quarantine map[string][]byte            // by place
+
+	users     int  // commits and imports under way: nothing is removed or moved
+	exclusive bool // something is being removed, moved or replaced: no commit begins
+
+	performed map[id.Session]bool // sessions with a performer
+}
+
+// object names a stored object.
+type object struct {
+	kind manifest.ObjectKind
+	ref  canon.Digest
 }
 
 // log is one log: the session's own, a side log or a log of the store. A log that was locked and
@@ -50,6 +61,7 @@ type log struct {
 	manifest []byte            // all groups, as in manifest.jsonl
 	segments map[string][]byte // by file name
 	held     bool              // a handle holds the exclusive lock
+	readers  int               // calls of WithoutChanges, which exclude writers
 }
 
 // Store is one handle on a Disk, as a process would have it. It is safe for use by several
@@ -79,8 +91,9 @@ var (
 // id and its keys are derived from the seed, so that they are the same in every run.
 func NewDisk(seed id.Seed) *Disk {
 	return &Disk{
-		seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{},
+		seed: seed, logs: map[string]*log{}, objects: map[object][]byte{}, heads: map[string][]byte{},
 		controls: map[string]ports.Control{}, tombstones: map[canon.Digest]canon.Value{},
+		broken: map[string]bool{}, quarantine: map[string][]byte{},
 		performed: map[id.Session]bool{},
 	}
 }
@@ -192,10 +205,15 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	// no other handle appends in between. One lock for objects, segment and group: no reader sees a
 	// part of the commit.
 	group := manifest.Group(p.Log, at, seg)
+	release, err := s.use(ctx, shared)
+	if err != nil {
+		return at, err
+	}
+	defer release()
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	for _, o := range p.Objects {
-		s.disk.objects[manifest.ObjectDir(o.Kind)+"/"+manifest.ObjectName(o.Kind, o.Ref())] = bytes.Clone(o.Bytes)
+		s.disk.objects[object{o.Kind, o.Ref()}] = bytes.Clone(o.Bytes)
 	}
 	// The bytes of the segment are not shared with the plan: EncodeSegment made them.
 	l := s.disk.log(p.Log.Root)
@@ -212,15 +230,18 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	if data, erased := s.disk.tombstones[ref]; erased && (kind == manifest.Artifact || kind == manifest.Installed) {
+	if data, erased := s.disk.erased(ref); erased && erasable(kind) {
 		return nil, fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String()).
 			With("erased", data)
 	}
 	// The digest is recomputed on every read, as the port requires.
-	b, ok := s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)]
-	if !ok || canon.Sum(b) != ref {
+	b, ok := s.disk.objects[object{kind, ref}]
+	switch {
+	case !ok:
 		return nil, fault.New(fault.StoreCorrupt, "the %s %s is missing; the log refers to it", kind, ref).
 			With("missing", true)
+	case canon.Sum(b) != ref:
+		return nil, fault.New(fault.StoreCorrupt, "the %s %s does not have the digest of its name", kind, ref)
 	}
 	return bytes.Clone(b), nil
 }
@@ -256,10 +277,17 @@ func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, err
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	if s.disk.id.IsZero() && create == ports.MayCreate {
-		s.disk.id = id.NewStore(s.disk.seed)
+	if create == ports.MayCreate {
+		s.disk.create()
 	}
 	return s.disk.id, nil
+}
+
+// create makes the store where it does not exist; the caller holds mu.
+func (d *Disk) create() {
+	if d.id.IsZero() {
+		d.id = id.NewStore(d.seed)
+	}
 }
 
 // Keys implements ports.Keyring. Keys of a disk are shared by its handles. The first key is the
@@ -271,6 +299,9 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
+	if s.disk.broken[keyringName] {
+		return token.Keys{}, fault.New(fault.KeyringInvalid, "the keyring cannot be read")
+	}
 	if s.disk.keys == nil {
 		if create == ports.ReadOnly {
 			return token.Keys{}, fault.New(fault.KeyringInvalid, "the keyring does not exist").With("missing", true)
@@ -278,6 +309,7 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 		var k token.Key
 		copy(k[:], s.disk.seed[:])
 		s.disk.keys = &token.Keys{Current: k}
+		s.disk.create()
 	}
 	return *s.disk.keys, nil
 }
@@ -287,10 +319,11 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 // the first call releases the lock.
 func (s *Store) Lock(ctx context.Context, l manifest.Log) (func() error, error) {
 	err := s.await(ctx, l, func(kept *log) bool {
-		if kept.held {
+		if kept.held || kept.readers > 0 {
 			return false
 		}
 		kept.held = true
+		s.disk.create()
 		return true
 	})
 	if err != nil {
@@ -314,27 +347,62 @@ func (s *Store) mark(root string, held bool) {
 	s.mine[root] = held
 }
 
-// await calls take, under the disk's lock, once a millisecond until it returns true or the handle's
-// wait is over. It then returns SESSION_LOCKED, or STORE_LOCKED for a log of the store, with this
-// process as the holder; a context that ends is INTERRUPTED.
+// await calls take, under the disk's lock, until it returns true or the handle's wait is over. It then returns
+// SESSION_LOCKED, or STORE_LOCKED for a log of the store, with this process as the holder.
 func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool) error {
+	code := fault.SessionLocked
+	if l.Table.OwnerField == "storeId" {
+		code = fault.StoreLocked
+	}
+	return s.until(ctx, code, l.Owner, func() bool { return take(s.disk.log(l.Root)) })
+}
+
+// The values of the argument exclusive of Store.use.
+const (
+	shared    = false
+	exclusive = true
+)
+
+// use waits until nothing is removed or moved, or, exclusively, until no commit and no import is under way either. It
+// returns STORE_LOCKED when the handle's wait is over.
+func (s *Store) use(ctx context.Context, exclusive bool) (release func(), err error) {
+	d := s.disk
+	err = s.until(ctx, fault.StoreLocked, "the store", func() bool {
+		if d.exclusive || exclusive && d.users > 0 {
+			return false
+		}
+		if d.exclusive = exclusive; !exclusive {
+			d.users++
+		}
+		return true
+	})
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if exclusive {
+			d.exclusive = false
+		} else {
+			d.users--
+		}
+	}, err
+}
+
+// until calls take, under the disk's lock, once a millisecond until it returns true or the handle's wait is over, which
+// is an error of the given code about what. A context that ends is INTERRUPTED.
+func (s *Store) until(ctx context.Context, code fault.Code, what string, take func() bool) error {
 	for deadline := time.Now().Add(s.wait); ; time.Sleep(time.Millisecond) {
 		if err := ctx.Err(); err != nil {
 			return fault.Wrap(err, fault.Interrupted, "waiting for the lock was interrupted")
 		}
 		s.disk.mu.Lock()
-		ok := take(s.disk.log(l.Root))
+		ok := take()
 		s.disk.mu.Unlock()
 		if ok {
 			return nil
 		}
 		// The deadline is checked after the attempt, so that a wait of 0 tries once.
 		if time.Now().After(deadline) {
-			code := fault.SessionLocked
-			if l.Table.OwnerField == "storeId" {
-				code = fault.StoreLocked
-			}
-			return fault.New(code, "%s: the lock is held by process %d", l.Owner, os.Getpid()).With("holderPid", os.Getpid())
+			return fault.New(code, "%s: the lock is held by process %d", what, os.Getpid()).With("holderPid", os.Getpid())
 		}
 	}
 }

@@ -2,15 +2,9 @@ package memstore_test
 
 import (
 	"testing"
-	"time"
 
-	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-func TestPorts(t *testing.T) {
-	suite.Run(t, func(testing.TB) suite.Bench {
-		disk := memstore.NewDisk(suite.Seed(1))
-		return suite.Bench{Open: func(wait time.Duration) suite.Store { return disk.Open(wait) }}
-	})
-}
+func TestPorts(t *testing.T) { suite.Run(t, storetest.Memory) }

@@ -11,7 +11,7 @@ import (
 
 // Rotate implements ports.Keyring. Each key is derived from the one before it, so that the keys are
 // the same in every run. A store that does not exist is TARGET_NOT_FOUND; a r.From that is not the
-// current key is STORE_CONFLICT. The keyring is never damaged here, so nothing is quarantined.
+// current key is STORE_CONFLICT. A keyring that was damaged is quarantined.
 func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.RotationResult, error) {
 	if err := ctx.Err(); err != nil {
 		return ports.RotationResult{}, fault.Wrap(err, fault.Interrupted, "replacing the keys was interrupted")
@@ -24,9 +24,17 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.RotationRes
 		return ports.RotationResult{},
 			fault.New(fault.TargetNotFound, "the store does not exist; no key can be replaced")
 	}
+	var out ports.RotationResult
+	if s.disk.broken[keyringName] {
+		have = nil
+	}
 	if (have != nil) != (r.From != nil) || have != nil && have.Current != *r.From {
 		return ports.RotationResult{}, fault.New(fault.StoreConflict,
 			"the keys were replaced by another process; nothing was changed")
+	}
+	if s.disk.broken[keyringName] {
+		out.QuarantinePlace = s.disk.setAside(s.disk.id.String(), r.AtMs, keyringName, nil)
+		delete(s.disk.broken, keyringName)
 	}
 	// A first keyring has no previous key. Its current key differs from the one that Keys would
 	// have made, so that a test notices where the two are confused.
@@ -36,5 +44,6 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.RotationRes
 		next.Current, next.Previous = token.Key(derive.Seal("waybill memstore key", old[:], nil)), &old
 	}
 	s.disk.keys = &next
-	return ports.RotationResult{Keys: next}, nil
+	out.Keys = next
+	return out, nil
 }

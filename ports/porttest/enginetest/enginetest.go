@@ -103,22 +103,11 @@ func (e *Engine) Set(ctx context.Context, key, text string) error {
 	return err
 }
 
-// InMemory returns the parts of the engine over a store in memory. What that store
-// does not have panics: inspection, digests, trash, retention and repair.
-func InMemory(s *memstore.Store) *Engine { return Over(memory{Store: s}) }
+// InMemory returns the parts of the engine over a store in memory.
+func InMemory(s *memstore.Store) *Engine { return Over(memory{s}) }
 
 // memory is a store in memory as a Store.
-type memory struct {
-	*memstore.Store
-	ports.Inspector
-	digests
-	ports.Trash
-	ports.Retention
-	ports.Repairs
-}
-
-// digests is ports.Digests under a name that does not hide its method.
-type digests interface{ ports.Digests }
+type memory struct{ *memstore.Store }
 
 // UnknownEntries implements ports.UnknownEntries.
 func (memory) UnknownEntries(context.Context) ([]string, error) { return nil, nil }

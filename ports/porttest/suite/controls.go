@@ -142,3 +142,61 @@ func concurrentUpdates(t testing.TB, open func(time.Duration) Store, r *SessionF
 		t.Errorf("after %d updates the number is %d, %v", writers*each, number(got), err)
 	}
 }
+
+// configFile is a control file of the store. Its content is not that of settings: the suite does not interpret it.
+var configFile = ports.ControlFile{Name: "config.json", Kind: "config"}
+
+// controls: Control of an absent file or store is the zero Control. UpdateControl creates the store, calls change with
+// the current content and stores its result; an error of change is returned as it is, and the file stays. No update
+// takes place between the reading and the writing of another one. A damaged file is STORE_CORRUPT for both.
+func controls(t testing.TB, b Bench) {
+	ctx, s := context.Background(), b.Open(0)
+	want := func(what string, n int64) {
+		t.Helper()
+		got, err := b.Open(0).Control(ctx, configFile)
+		if err != nil || number(got) != n || n < 0 && got.V != 0 {
+			t.Errorf("%s: %+v, %v; want %d", what, got, err, n)
+		}
+	}
+	plus := func(more int64) func(ports.Control) (ports.Control, error) {
+		return func(old ports.Control) (ports.Control, error) { return control(t, max(number(old), 0)+more), nil }
+	}
+	want("in an absent store", -1)
+	if got, err := s.StoreID(ctx, ports.ReadOnly); err != nil || !got.IsZero() {
+		t.Errorf("reading a control file created the store %q, %v", got, err)
+	}
+	must(t, s.UpdateControl(ctx, configFile, plus(7)))
+	want("after the first update", 7)
+	if got, err := b.Open(0).StoreID(ctx, ports.ReadOnly); err != nil || got.IsZero() {
+		t.Errorf("after an update the store has the id %q, %v", got, err)
+	}
+	refusal := errors.New("rejected")
+	if err := s.UpdateControl(ctx, configFile, func(ports.Control) (ports.Control, error) {
+		return control(t, 99), refusal
+	}); !errors.Is(err, refusal) {
+		t.Errorf("an update whose change fails returned %v; want its error", err)
+	}
+	want("after a failed change", 7)
+	const writers, each = 4, 5
+	var all sync.WaitGroup
+	for range writers {
+		s := b.Open(time.Minute)
+		all.Go(func() {
+			for range each {
+				if err := s.UpdateControl(ctx, configFile, plus(1)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	want("after concurrent updates", 7+writers*each)
+	needs(t, b.Damage != nil, "damage")
+	b.Damage.Control(configFile)
+	if c, err := b.Open(0).Control(ctx, configFile); !fault.Is(err, fault.StoreCorrupt) {
+		t.Errorf("a damaged control file is %+v, %v; want STORE_CORRUPT", c, err)
+	}
+	if err := b.Open(0).UpdateControl(ctx, configFile, plus(1)); !fault.Is(err, fault.StoreCorrupt) {
+		t.Errorf("updating a damaged control file: %v; want STORE_CORRUPT", err)
+	}
+}

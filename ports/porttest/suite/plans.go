@@ -152,6 +152,21 @@ var (
 	storeNotes   = event.NewTable("notes", "storeId", event.Row[Note](event.NoScope))
 )
 
+// laterNotes is the table of the side log "notes" of a later version, which has another kind of event.
+var laterNotes = event.NewTable("notes", "sessionId", event.Row[Note](event.NoScope), event.Row[laterNote](event.NoScope))
+
+// laterNote is an event of a later version.
+type laterNote struct{}
+
+// Kind returns "later_note_appended".
+func (laterNote) Kind() string { return "later_note_appended" }
+
+// DedupeKey allows one event in a log.
+func (laterNote) DedupeKey(owner string, _ event.Scope) string { return "later_note_appended:" + owner }
+
+// Check accepts every event.
+func (laterNote) Check(event.Scope) error { return nil }
+
 // SessionNotes returns the side log "notes" of a session.
 func SessionNotes(s id.Session) manifest.Log {
 	return manifest.Log{Root: "sessions/" + s.String() + "/notes", Owner: s.String(), Table: sessionNotes}

@@ -1,14 +1,16 @@
 // Package suite is the conformance suite of the store ports, and the fixtures that tests of stores
-// commit. Run checks every contract of package ports that needs no knowledge of how a store keeps
-// its data, and Schedules every contract of ports.Schedules; each implementation runs them in its
+// commit. Cases has every contract of package ports, and needs no knowledge of how a store keeps
+// its data: what a case does behind the back of a store, such as damage and power cuts, is done by the hooks of its
+// Bench. Schedules is the suite of ports.Schedules, and other ports have theirs; each implementation runs them in its
 // own tests.
 //
-// It does not cut the power or make disks fail: tests of package filestore do so over package
-// crashfs. It has no test of retention, trash, repair or inspection, which one store implements.
+// A test of this package breaks each method of a store, one after the other, and requires that a case
+// fails. Crashes between two steps of one store are its own matter: tests of package filestore enumerate them over
+// package crashfs.
 //
-// Main types: Store (the ports under test), Setup (how a test gets a store), SessionFixture (a
+// Main types: Store (the ports under test), Setup and Bench (how a test gets a store), SessionFixture (a
 // session that is committed plan by plan), ImportFixture (a whole session to import). Start reading
-// at Run.
+// at Cases.
 package suite
 
 import (
@@ -20,27 +22,29 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Store is the set of ports that one store implements and the suite checks. Optional ports, such as
-// ports.SideLogs, ports.ObjectStreams and ports.Trash, are tested where they are implemented.
+// Store is the set of ports that every store implements. Capabilities that a store may lack are asserted where they are
+// checked: ports.UnknownEntries and ports.Descriptors. Ports that are implemented beside a store have suites of their
+// own: States, Times and Guard.
 type Store interface {
 	ports.Logs
 	ports.Locks
 	ports.Objects
+	ports.ObjectStreams
 	ports.Sessions
+	ports.SideLogs
 	ports.Identity
+	ports.Tenancy
 	ports.Keyring
 	ports.HeadCache
+	ports.Controls
 	ports.SessionControls
 	ports.SessionImporter
 	ports.Tombstones
-}
-
-// Bench is one store under test: how it is opened, and what the suite can do to it behind its back. A field that is nil
-// is what the store lacks or the test cannot do: cases that need it are skipped.
-type Bench struct {
-	// Open returns a new handle, as another process would have it; handles share the data and exclude each other
-	// by locks. lockWait is how long the handle waits for a lock; with 0 it tries once.
-	Open func(lockWait time.Duration) Store
+	ports.Trash
+	ports.Retention
+	ports.Repairs
+	ports.Inspector
+	ports.Digests
 }
 
 // Setup prepares a store that does not exist yet. It closes the handles when the test ends.
@@ -92,6 +96,31 @@ func Cases() []Case {
 		{"invalid imports are rejected", opened(invalidImport)},
 		{"a session is imported once", opened(concurrentImports)},
 		{"a session is extended as a whole", opened(extensions)},
+		{"objects are streams that end with their digest", objectStreams},
+		{"side logs are listed by their owner", opened(listedSideLogs)},
+		{"a store has one tenant", opened(tenant)},
+		{"control files of the store are replaced one after the other", controls},
+		{"a keyring that cannot be read is replaced", damagedKeyring},
+		{"a session is moved to the trash and back", opened(trash)},
+		{"a session in use is not moved to the trash", opened(trashInUse)},
+		{"the trash is emptied for good", opened(emptyTrash)},
+		{"every log is listed", opened(logRoots)},
+		{"everything that is stored has a size", opened(sizes)},
+		{"erased bytes leave a tombstone", opened(erase)},
+		{"a cleanup excludes commits", opened(exclusive)},
+		{"a cleanup removes what it names", opened(sweeps)},
+		{"a side log of the store is removed at its head", opened(removeLogs)},
+		{"what is left over is listed and removed", leftovers},
+		{"what cannot be read is listed", unread},
+		{"a damaged log keeps its valid beginning", repairTail},
+		{"a log without a valid beginning is moved away", repairHead},
+		{"a log that is sound or unknown is not repaired", opened(notRepaired)},
+		{"a control file that cannot be used is moved away", repairControl},
+		{"an inspection finds what is damaged", inspection},
+		{"nothing changes while a log is examined", opened(withoutChanges)},
+		{"digests are verified without events", digests},
+		{"logs of unknown names are reported", unknownEntries},
+		{"what could not be opened is counted", descriptors},
 	}
 }
 

@@ -93,3 +93,33 @@ func concurrentRotations(t testing.TB, open func(time.Duration) Store, have toke
 		t.Errorf("%d of %d rotations succeeded, %v; want 1", done, n, err)
 	}
 }
+
+// damagedKeyring: a keyring that cannot be read is KEYRING_INVALID, also with ports.MayCreate: its keys are not replaced
+// unasked. A rotation from a key is STORE_CONFLICT; one from nil moves it to the quarantine, and the new keyring has one
+// key.
+func damagedKeyring(t testing.TB, b Bench) {
+	needs(t, b.Damage != nil, "damage")
+	ctx := context.Background()
+	have, err := b.Open(0).Keys(ctx, ports.MayCreate)
+	must(t, err)
+	b.Damage.Keyring()
+	for _, create := range []ports.Create{ports.MayCreate, ports.ReadOnly} {
+		if _, err := b.Open(0).Keys(ctx, create); !fault.Is(err, fault.KeyringInvalid) {
+			t.Errorf("Keys(%v) of a damaged keyring: %v; want KEYRING_INVALID", create, err)
+		}
+	}
+	r := ports.Rotation{By: actor, AtMs: atMs, From: &have.Current}
+	if _, err := b.Open(0).Rotate(ctx, r); !fault.Is(err, fault.StoreConflict) {
+		t.Errorf("a rotation from a key of a damaged keyring: %v; want STORE_CONFLICT", err)
+	}
+	r.From = nil
+	out, err := b.Open(0).Rotate(ctx, r)
+	must(t, err)
+	if out.QuarantinePlace == "" || out.Keys.Previous != nil || out.Keys.Current == have.Current {
+		t.Errorf("the replaced keyring is in the quarantine at %q, and the new one has a previous key: %v", out.QuarantinePlace,
+			out.Keys.Previous != nil)
+	}
+	if again, err := b.Open(0).Keys(ctx, ports.ReadOnly); err != nil || again.Current != out.Keys.Current {
+		t.Errorf("another handle reads other keys: %v", err)
+	}
+}
