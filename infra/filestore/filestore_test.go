@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/ports"
@@ -22,13 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// absentDirStore is a store that does not exist yet, in a directory of the test.
-func absentDirStore(t testing.TB) suite.Bench {
-	dir := filepath.Join(t.TempDir(), "home", "local")
-	return suite.Bench{Open: func(wait time.Duration) suite.Store { return openDir(t, dir, wait) }}
-}
-
-func TestPorts(t *testing.T) { suite.Run(t, absentDirStore) }
+func TestPorts(t *testing.T) { suite.Run(t, storetest.Directory) }
 
 // TestOldCachesOfTheStoreAreRemoved: a saved ledger of the audit log removes those that are more than one format older,
 // and no other file.

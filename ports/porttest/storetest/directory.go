@@ -1,0 +1,65 @@
+package storetest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/suite"
+)
+
+// Directory is a store in a directory of the test that does not exist yet.
+func Directory(t testing.TB) suite.Bench { return In(t, filepath.Join(t.TempDir(), "home", "local")) }
+
+// In is the store in a directory.
+func In(t testing.TB, dir string) suite.Bench {
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	return suite.Bench{
+		Open: func(wait time.Duration) suite.Store { return OpenDir(t, dir, wait) },
+		Damage: &suite.Damage{
+			Manifest: func(log manifest.Log) { flip(t, at(layout.ManifestPath(log)), 10) },
+			Segment: func(log manifest.Log, first int64) {
+				entries, err := os.ReadDir(at(layout.SegmentsDir(log)))
+				Fatal(t, err)
+				for _, e := range entries {
+					if n, _, ok := manifest.ParseSegmentName(e.Name()); ok && n == first {
+						flip(t, filepath.Join(at(layout.SegmentsDir(log)), e.Name()), 20)
+					}
+				}
+			},
+			Object:  func(kind manifest.ObjectKind, ref canon.Digest) { flip(t, at(layout.ObjectPath(kind, ref)), 0) },
+			Control: func(f ports.ControlFile) { flip(t, at(f.Name), 0) },
+			SessionControl: func(s id.Session, f ports.ControlFile) {
+				flip(t, at(layout.SessionDir(s)+"/"+f.Name), 0)
+			},
+			Keyring: func() { flip(t, at(layout.KeyringFile), 0) },
+		},
+		Unread: func() string {
+			Fatal(t, os.Symlink("elsewhere", at("sessions/linked")))
+			return "sessions/linked"
+		},
+		Leftover: func() string {
+			Fatal(t, os.WriteFile(at("snapshots/"+layout.TempPrefix+"1"), []byte("left"), 0o600))
+			return "snapshots/" + layout.TempPrefix + "1"
+		},
+		Unknown: func(name string) {
+			Fatal(t, os.MkdirAll(at("sessions/"+name), 0o700))
+			Fatal(t, os.WriteFile(at("sessions/"+name+"/"+manifest.FileName), []byte("{}\n"), 0o600))
+		},
+	}
+}
+
+// flip changes one byte of a file.
+func flip(t testing.TB, name string, at int) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	Fatal(t, err)
+	b[at] ^= 1
+	Fatal(t, os.WriteFile(name, b, 0o600))
+}
