@@ -65,3 +65,6 @@ func needs(t testing.TB, has bool, what string) {
 		t.Skipf("the bench of this store has no %s", what)
 	}
 }
+
+// handles is the Open of a bench that has one handle.
+func handles(s Store) func(time.Duration) Store { return func(time.Duration) Store { return s } }

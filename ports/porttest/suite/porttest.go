@@ -73,7 +73,7 @@ func Run(t *testing.T, setup Setup) {
 // Cases lists the cases of the suite. The comment of a case's function has the details of its requirement. A
 // case uses several handles of one store, since most requirements are about what other processes see.
 func Cases() []Case {
-	return []Case{
+	out := []Case{
 		{"an absent store reads as empty", opened(absentStore)},
 		{"appended events are read and confirmed", opened(appendAndRead)},
 		{"reading from a head visits the segments after it", opened(readFromHead)},
@@ -121,7 +121,13 @@ func Cases() []Case {
 		{"digests are verified without events", digests},
 		{"logs of unknown names are reported", unknownEntries},
 		{"what could not be opened is counted", descriptors},
+		{"what is not durable is not acknowledged, and confirmed when it is", weakAppend},
 	}
+	for _, p := range promises() {
+		out = append(out, Case{"a power cut after " + p.name + " loses nothing", durable(p.name)},
+			Case{p.name + " does not acknowledge what may be lost", weak(p.name)})
+	}
+	return out
 }
 
 // Gate commits p at the current end of its log, as the engine does: it locks the log, reads it, and
