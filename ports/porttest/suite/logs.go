@@ -64,6 +64,9 @@ func appendAndRead(t testing.TB, open func(time.Duration) Store) {
 	if v.Health != manifest.Healthy || len(v.Findings) != 0 || v.Head != heads[3] || v.Head.Next != 12 {
 		t.Fatalf("the verdict is %+v; want healthy at %+v", v, heads[3])
 	}
+	if len(seen.Segments) != len(heads) {
+		t.Fatalf("%d segments were visited; want %d", len(seen.Segments), len(heads))
+	}
 	for i, h := range seen.Heads {
 		if h != heads[i] {
 			t.Errorf("head %d is %+v; Append returned %+v", i, h, heads[i])

@@ -74,8 +74,11 @@ func exclusiveLock(t testing.TB, open func(time.Duration) Store) {
 	must(t, err)
 	// A handle that does not wait reports the holder at once.
 	_, err = open(0).Lock(ctx, r.Log)
+	if err == nil {
+		t.Fatal("a second handle locked a log that is locked")
+	}
 	f := fault.Of(err)
-	if err == nil || f.Code != fault.SessionLocked || f.Retry.Kind != fault.RetryableAfterMs ||
+	if f.Code != fault.SessionLocked || f.Retry.Kind != fault.RetryableAfterMs ||
 		f.Details["holderPid"] != os.Getpid() {
 		t.Fatalf("a second lock: %v (retry %+v, details %v); want SESSION_LOCKED with the holder's pid", err, f.Retry,
 			f.Details)
