@@ -74,6 +74,7 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	s.disk.controls[name] = next
+	s.disk.report(name)
 	return nil
 }
 
@@ -89,6 +90,7 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	delete(s.disk.controls, name)
+	s.disk.report(name)
 	return nil
 }
 

@@ -42,6 +42,7 @@ type Disk struct {
 
 	tombstones map[canon.Digest]canon.Value // of erased artifacts
 	performed  map[id.Session]bool          // sessions with a performer
+	watchers   map[*watcher]bool
 }
 
 // log is one log: the session's own, a side log or a log of the store. A log that was locked and
@@ -201,6 +202,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	l := s.disk.log(p.Log.Root)
 	l.segments[seg.Name()] = seg.Bytes
 	l.manifest = append(l.manifest, group...)
+	s.disk.report(p.Log.Root)
 	return at.After(group, seg), nil
 }
 

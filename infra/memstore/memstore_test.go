@@ -14,3 +14,10 @@ func TestPorts(t *testing.T) {
 		return func(wait time.Duration) suite.Store { return disk.Open(wait) }
 	})
 }
+
+func TestChanges(t *testing.T) {
+	suite.Changes(t, func(t *testing.T) func() suite.ChangingStore {
+		disk := memstore.NewDisk(suite.Seed(1))
+		return func() suite.ChangingStore { return disk.Open(time.Second) }
+	})
+}
