@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -178,6 +179,7 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 			for name, c := range a.controls {
 				a.s.disk.controls[name] = c
 			}
+			a.s.disk.announce(slices.Collect(maps.Keys(a.logs))...)
 			placed = true
 			return true
 		})
@@ -277,6 +279,7 @@ func (x *extension) Commit(ctx context.Context) (placed bool, err error) {
 			maps.Copy(kept.segments, l.segments)
 		}
 		maps.Copy(x.s.disk.controls, x.controls)
+		x.s.disk.announce(slices.Collect(maps.Keys(x.logs))...)
 		return nil
 	})
 	x.ended = x.ended || err == nil

@@ -67,6 +67,7 @@ func (s *Store) update(ctx context.Context, name string, allowed func() error,
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	s.disk.controls[name] = next
+	s.disk.announce(name)
 	return nil
 }
 
@@ -114,6 +115,7 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 	defer s.disk.mu.Unlock()
 	delete(s.disk.controls, name)
 	delete(s.disk.broken, name)
+	s.disk.announce(name)
 	return nil
 }
 

@@ -47,6 +47,7 @@ type Disk struct {
 	exclusive bool // something is being removed, moved or replaced: no commit begins
 
 	performed map[id.Session]bool // sessions with a performer
+	watchers  map[*watcher]bool
 }
 
 // object names a stored object.
@@ -219,6 +220,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	l := s.disk.log(p.Log.Root)
 	l.segments[seg.Name()] = seg.Bytes
 	l.manifest = append(l.manifest, group...)
+	s.disk.announce(p.Log.Root)
 	return at.After(group, seg), nil
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/gitobserver"
 )
@@ -23,10 +22,6 @@ import (
 type App struct {
 	Process
 	Flags
-
-	// Appended is called after each append of this process to a log of a store that Open opened afterwards; nil: nothing is.
-	// It must not block.
-	Appended func(manifest.Log)
 
 	// Views are the commands whose text is shown by a pager if it is longer than the screen.
 	Views []string

@@ -151,7 +151,7 @@ func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChan
 	if err != nil {
 		return err
 	}
-	if before := c.Before.Store; before != o.Dir && filepath.IsAbs(before) {
+	if before := c.Before.Store; before != o.Ports.Name() && filepath.IsAbs(before) {
 		err = withNamedStore(ctx, a, c.Before, func(ctx context.Context, o *Store) error {
 			return o.Settings.WithdrawSources(ctx, sign.Caller(o))
 		})
@@ -159,7 +159,7 @@ func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChan
 			return err
 		}
 	}
-	return o.Settings.ChangeSources(ctx, sign.Caller(o), machine, o.Dir, c)
+	return o.Settings.ChangeSources(ctx, sign.Caller(o), machine, o.Ports.Name(), c)
 }
 
 // KeptDir is a directory that is no folder of workflow files. Whole: neither is what it contains.

@@ -19,7 +19,6 @@ import (
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/infra/payloadcache"
 	"github.com/waybill/waybill/infra/sshkeygen"
 )
 
@@ -122,7 +121,7 @@ func (s *Signing) Consent(ctx context.Context, make func(atMs int64) (consent.Su
 	}
 	payload := subject.Payload(now, hex.EncodeToString(random[:]))
 	if s.payload {
-		if err := payloadcache.New(s.store.Dir).Save(payload.JCS()); err != nil {
+		if err := s.store.Ports.Payloads().Save(payload.JCS()); err != nil {
 			return consent.Given{}, fault.Wrap(err, fault.StoreIO, "the payload could not be kept in the store: %v", err)
 		}
 		s.printed = payload
@@ -155,7 +154,7 @@ func (s *Signing) handedIn(make func(atMs int64) (consent.Subject, error)) (give
 	if err != nil {
 		return given, err
 	}
-	candidates, err := payloadcache.New(s.store.Dir).List()
+	candidates, err := s.store.Ports.Payloads().List()
 	if err != nil {
 		log := s.app.Log()
 		log.Warn().Err(err).Msg("the payloads that were printed for this store cannot be read")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/notify"
@@ -36,11 +34,11 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/diagnose"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/infra/guardcache"
+	"github.com/waybill/waybill/infra/folderstore"
 	"github.com/waybill/waybill/infra/memstore"
-	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -71,10 +69,10 @@ type Store struct {
 	// Idempotency keeps the answers to requests of programs with an idempotency key.
 	Idempotency *idempotency.Keeper
 	Wire        *wire.Wire
-	Dir         string
-	files       *filestore.Store
-	app         *App
-	config      config.Config // as it was when the store was opened
+	// Ports is the store itself.
+	Ports  ports.Store
+	app    *App
+	config config.Config // as it was when the store was opened
 	// notifying is about what is appended to the store.
 	notifying *notify.Queue
 }
@@ -90,7 +88,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	}
 	options := filestore.Options{LockWait: a.Flags.bounded(a.Flags.lockWait), AllowNetworkFS: a.Flags.AllowNetworkFS,
 		Now: a.Clock, Random: a.Entropy, Tenant: a.tenant()}
-	store, err := filestore.OpenDir(dir, options)
+	store, err := folderstore.Open(dir, options)
 	if fault.Is(err, fault.StoreInvalid) {
 		f := *fault.Of(err)
 		f.Message = dir + ": " + f.Message
@@ -99,7 +97,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNamed(a, dir, store); err != nil {
+	if err := checkNamed(ctx, a, store); err != nil {
 		_ = store.Close()
 		return nil, err
 	}
@@ -111,29 +109,30 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	if !a.Flags.lockWaitGiven && wait != options.LockWait && ctx.Err() == nil {
 		_ = store.Close()
 		options.LockWait = wait
-		if store, err = filestore.OpenDir(dir, options); err != nil {
+		if store, err = folderstore.Open(dir, options); err != nil {
 			return nil, err
 		}
 	}
 	var o *Store
-	o = connect(dir, store, func(p manifest.Plan) {
-		if a.Appended != nil {
-			a.Appended(p.Log)
-		}
-		o.notifying.Appended(p)
-	}, a.Version)
+	o = connect(store, func(p manifest.Plan) { o.notifying.Appended(p) }, a.Version)
 	o.app, o.config, o.notifying = a, c, notifying(a, o)
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
 }
 
+// StorePlace returns where the store of the call is. Errors are those of StoreDir.
+func (a *App) StorePlace() (ports.StorePlace, error) {
+	dir, err := a.StoreDir()
+	return diagnose.Folder{Dir: dir}, err
+}
+
 // checkNamed returns TARGET_NOT_FOUND for a store that does not exist, if a flag names it and the command creates none:
 // an empty answer would hide a wrong name.
-func checkNamed(a *App, dir string, store *filestore.Store) error {
+func checkNamed(ctx context.Context, a *App, store ports.Store) error {
 	if a.creates || a.Flags.Store+a.Flags.Tenant == "" {
 		return nil
 	}
-	exists, err := store.Exists()
+	exists, err := store.Exists(ctx)
 	if err != nil || exists {
 		return err
 	}
@@ -141,7 +140,7 @@ func checkNamed(a *App, dir string, store *filestore.Store) error {
 	if a.Flags.Tenant != "" {
 		flag = "--tenant"
 	}
-	return fault.New(fault.TargetNotFound, "there is no store in %s", dir).
+	return fault.New(fault.TargetNotFound, "there is no store in %s", store.Name()).
 		Suggest("Check %s. The first run creates a store: %s.", flag, fault.Command{"run", "FILE"})
 }
 
@@ -154,13 +153,17 @@ func FromStore[T any](ctx context.Context, a *App, store *Store, dir string, ask
 	}
 	other := App{Process: a.Process, Flags: a.Flags, creates: true} // it is checked here
 	other.Flags.Store, other.Flags.Tenant = dir, ""
-	if _, err := os.Stat(filepath.Join(dir, "sessions")); err != nil {
+	from, err := other.Open(ctx)
+	exists := false
+	if err == nil {
+		defer from.Close()
+		exists, err = from.Ports.Exists(ctx)
+	}
+	if err == nil && !exists || fault.Is(err, fault.StoreInvalid) {
 		return out, fault.New(fault.RunNotFound, "there is no store in %s", dir).
 			Suggest("Give the directory that contains sessions, as --from-store DIR.")
 	}
-	from, err := other.Open(ctx)
 	if err == nil {
-		defer from.Close()
 		out, err = ask(from)
 	}
 	if f := (*fault.Fault)(nil); errors.As(err, &f) {
@@ -171,7 +174,7 @@ func FromStore[T any](ctx context.Context, a *App, store *Store, dir string, ask
 
 // configuration returns the configuration of the store. An unreadable one is logged and the defaults
 // are returned, so that runs can still be inspected.
-func (a *App) configuration(ctx context.Context, store *filestore.Store) config.Config {
+func (a *App) configuration(ctx context.Context, store ports.Controls) config.Config {
 	c, err := settings.Read(ctx, store)
 	if err != nil && ctx.Err() == nil { // of a cancelled call the file may be valid
 		log := a.Log()
@@ -186,16 +189,15 @@ func configuredLockWait(c config.Config) time.Duration {
 	return time.Duration(c.LockWaitMs()) * time.Millisecond
 }
 
-// connect creates the parts of the engine over one file store, so that operations which belong
+// connect creates the parts of the engine over one store, so that operations which belong
 // together use the same locks, syncs and caches.
-func connect(dir string, store *filestore.Store, appended func(manifest.Plan), version string) *Store {
-	hooks := guardcache.New(dir)
-	announced := announcing{guardcache.Announce(store, hooks), appended}
+func connect(store ports.Store, appended func(manifest.Plan), version string) *Store {
+	announced := announcing{store, appended}
 	e := engine.New(announced)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
 	v := views.New(e.Reader, store, here)
-	kept := index.New(sessiontimes.New(dir), store)
+	kept := index.New(store, store)
 	listed := lists.New(e.Reader, store, v)
 	listed.KeepIn(kept, store)
 	e.Index = kept
@@ -210,12 +212,12 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Plan), v
 	maintained.Index = kept
 	return &Store{Engine: e, Views: v, Finder: unattended.New(e.Reader, store, here), Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: maintained, Learning: learned, Offers: offers,
-		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e), Pauses: pausing.New(e, announced),
+		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, store.Hooks()), Turns: engine.NewTurns(e), Pauses: pausing.New(e, announced),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Inbox: waiting, Notices: notice.New(e.Reader, v, waiting),
 		Reports:  report.New(e.Answers, v, learned, verifier),
 		Recorder: trial.NewRecorder(e.Reader, store),
-		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, sessiontimes.New(dir)), Dir: dir, files: store}
+		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, store), Ports: store}
 }
 
 // MemoryStore returns an empty store in memory, of which nothing remains, for the tests of workflows.
@@ -223,13 +225,13 @@ func MemoryStore() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(0) }
 
 // announcing is a store whose appends this process is notified of.
 type announcing struct {
-	guardcache.Announced
+	ports.Store
 	appended func(manifest.Plan)
 }
 
 // Append implements ports.Logs.
 func (s announcing) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
-	head, err := s.Announced.Append(ctx, w, at, p)
+	head, err := s.Store.Append(ctx, w, at, p)
 	if err == nil {
 		s.appended(p)
 	}
@@ -241,27 +243,21 @@ func (s announcing) Append(ctx context.Context, w ports.Witness, at manifest.Hea
 func (o *Store) Close() {
 	o.notifying.Settle()
 	o.Flush(context.Background()) // the context of the call may be cancelled already
-	_ = o.files.Close()
+	_ = o.Ports.Close()
 }
 
 // Logs returns the logs of the store with what is stored beside them.
-func (o *Store) Logs() replay.Store { return o.files }
+func (o *Store) Logs() replay.Store { return o.Ports }
 
 // StoreID returns the id of the store, the zero id for one that does not exist yet.
 func (o *Store) StoreID(ctx context.Context) (id.Store, error) {
-	return o.files.StoreID(ctx, ports.ReadOnly)
+	return o.Ports.StoreID(ctx, ports.ReadOnly)
 }
 
 // Performers returns the port that allows at most one performer per session.
-func (o *Store) Performers() ports.Performers { return o.files.Performers() }
+func (o *Store) Performers() ports.Performers { return o.Ports.Performers() }
 
 // ArtifactBytes opens the bytes of an artifact; see views.Views.OpenArtifact.
 func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, canon.Digest, error) {
-	return o.OpenArtifact(ctx, o.files, ref)
-}
-
-// LogFiles returns the paths of the files that grow when an event or an annotation is recorded
-// in a session, or a change of a proposal. 'runs watch' watches them. They need not exist yet.
-func (o *Store) LogFiles(s id.Session) (events, annotations, proposals string) {
-	return filestore.LogFiles(o.Dir, s)
+	return o.OpenArtifact(ctx, o.Ports, ref)
 }

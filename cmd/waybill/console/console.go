@@ -14,11 +14,9 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/pages"
 	"github.com/waybill/waybill/infra/consoleserver"
 	"github.com/waybill/waybill/infra/loopback"
-	"github.com/waybill/waybill/infra/watch"
 	"github.com/waybill/waybill/projections/markup"
 )
 
@@ -39,9 +37,6 @@ type input struct {
 	during time.Duration
 	noOpen bool
 }
-
-// pollInterval is how soon a change by another process is noticed.
-const pollInterval = 500 * time.Millisecond
 
 // New returns the command "console".
 func New(a *cli.App) *cobra.Command {
@@ -100,9 +95,8 @@ func serve(ctx context.Context, a *cli.App, o *cli.Store, in input) error {
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
-	s := &site{app: a, store: o, hub: watch.NewHub[id.Session](), pages: pages.Console{Command: a.Flags.StoreCommand, Store: o.Dir}}
+	s := &site{app: a, store: o, pages: pages.Console{Command: a.Flags.StoreCommand, Store: o.Ports.Name()}}
 	s.polls = newPolls(s.digest)
-	running.Go(func() { s.hub.Run(ctx, pollInterval) })
 	running.Go(func() { s.polls.run(ctx) })
 	err = consoleserver.Server{Site: s, Token: token, Exchanged: entrance.Remove, Log: requestLog(a),
 		Assets: consoleserver.Assets{Start: start, Script: pages.ConsoleScript(), Style: pages.ConsoleStyle()}}.Serve(ctx, l)

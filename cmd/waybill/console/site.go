@@ -14,12 +14,12 @@ import (
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/report"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/pages"
 	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/infra/consoleserver"
-	"github.com/waybill/waybill/infra/watch"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/markup"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -29,7 +29,6 @@ type site struct {
 	app   *cli.App
 	store *cli.Store
 	pages pages.Console
-	hub   *watch.Hub[id.Session]
 	polls *polls
 }
 
@@ -123,13 +122,12 @@ func (s *site) proposal(ctx context.Context, ref string) (*markup.Node, error) {
 // Fault implements consoleserver.Site.
 func (s *site) Fault(err error) *markup.Node { return s.pages.Fault(err) }
 
-// Changes implements consoleserver.Site. A run is woken by its files, and a list by the polls.
+// Changes implements consoleserver.Site. A run is woken by its logs, and a list by the polls.
 func (s *site) Changes(path string, query map[string]string) consoleserver.Waiter {
 	name, ref, one := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if one && name == pages.RunsPage {
 		if at, err := s.store.Locate(context.Background(), ref); err == nil {
-			events, annotations, _ := s.store.LogFiles(at.Session)
-			return s.hub.Waiter(at.Session, events, annotations)
+			return ports.WaiterOf(s.store.Ports, session.LogsOf(at.Session)...)
 		}
 	}
 	if name == pages.DoctorPage {

@@ -14,10 +14,15 @@ import (
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/terminal"
+	"github.com/waybill/waybill/ports"
 )
 
-// watchEvery is how often a watched list is read again. The index makes that cheap.
-const watchEvery = time.Second
+// How often a watched list looks at the size of the window, and after how many looks it is read again although no session
+// changed: it shows how long ago things happened.
+const (
+	lookEvery  = time.Second
+	looksToAge = 30
+)
 
 // watchRuns draws the list of runs again whenever it or the size of the window has changed, until a signal is received,
 // which ends it with exit status 0. It needs a terminal that can be drawn on: a program reads the list again instead, or
@@ -33,7 +38,9 @@ func watchRuns(a *cli.App, cmd *cobra.Command, s lists.Selection) error {
 	return a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
 		var drawn []byte
 		var rows int
-		tick := time.NewTicker(watchEvery)
+		changes := ports.SessionsWaiter(o.Ports)
+		defer changes.Close()
+		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
 		for {
 			list, err := lists.SelectRuns(ctx, o.Lists, s)
@@ -53,13 +60,32 @@ func watchRuns(a *cli.App, cmd *cobra.Command, s lists.Selection) error {
 					return fault.Wrap(err, fault.OutputFailed, "the list could not be written to stdout: %v", err)
 				}
 			}
-			select {
-			case <-ctx.Done():
+			if err := changed(ctx, changes, tick.C, func() bool {
+				_, height := terminal.Size(out)
+				return height != rows
+			}); err != nil {
 				return endWatch(a)
-			case <-tick.C:
 			}
 		}
 	})
+}
+
+// changed returns when the list has to be read again: after a change of a session or of the window, or when it is old. The
+// error is that of ctx.
+func changed(ctx context.Context, changes *ports.Waiter, tick <-chan time.Time, resized func() bool) error {
+	for range looksToAge {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changes.Woken():
+			return nil
+		case <-tick:
+			if resized() {
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // endWatch leaves the list on the terminal and puts the prompt of the shell below it.

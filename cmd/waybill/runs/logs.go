@@ -14,7 +14,8 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/views"
-	"github.com/waybill/waybill/infra/watch"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
 )
 
 // logsLong is what 'waybill runs logs --help' prints above the usage.
@@ -112,9 +113,8 @@ func followLogs(ctx context.Context, a *cli.App, q views.LogQuery) error {
 		if err != nil {
 			return err
 		}
-		// The file is watched before the first read, so that nothing is missed.
-		file, _, _ := o.LogFiles(following.Session)
-		w := watch.Files(file)
+		// The log is watched before the first read, so that nothing is missed.
+		w := ports.WaiterOf(o.Ports, manifest.SessionEvents(following.Session))
 		defer w.Close()
 		if err := following.HasStep(ctx, q.Step); err != nil {
 			return err

@@ -12,10 +12,12 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/infra/watch"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -98,7 +100,7 @@ type newsOf interface {
 	printNew(ctx context.Context) (some, over bool, err error)
 }
 
-// runWatch prints new facts and notifications, then waits until a log file grows. The files are
+// runWatch prints new facts and notifications, then waits until a log changes. The logs are
 // watched before the first read, so that a fact recorded in between is not missed.
 func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, flags watched) error {
 	// The position in the log is fixed here; every later fact is returned by Next.
@@ -115,9 +117,8 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, flags w
 		}
 		news = printer.wire
 	}
-	// Events, annotations and proposals are in separate logs; their files are watched.
-	events, annotations, proposals := o.LogFiles(following.Session)
-	w := watch.Files(events, annotations, proposals)
+	// Events, annotations and proposals are in separate logs.
+	w := ports.WaiterOf(o.Ports, append(session.LogsOf(following.Session), proposal.LogOf(id.Store{}))...)
 	defer w.Close()
 	printer.followProposals(ctx, o)
 	for first := true; ; first = false {

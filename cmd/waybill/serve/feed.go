@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/engine/hosting"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/infra/httpserver"
-	"github.com/waybill/waybill/infra/watch"
 )
 
 // feed implements httpserver.Feed: the follower of a run, and who wakes it.
@@ -14,8 +14,9 @@ type feed struct {
 	follower *wire.Follower
 	notes    *hosting.Notes // annotations that are recorded while the feed is open
 	notices  *notices
-	seen     int64 // of the notices
-	waiter   *watch.Waiter
+	seen     int64         // of the notices
+	woken    chan struct{} // readable after a change of the logs, or with notices
+	stop     []func()      // the waking
 }
 
 // Feed implements httpserver.Host.
@@ -24,9 +25,10 @@ func (h *host) Feed(ctx context.Context, run string) (httpserver.Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The waiter is first: what is recorded after a reading wakes the feed.
-	events, annotations, _ := h.store.LogFiles(at.Session)
-	f := &feed{waiter: h.hub.Waiter(at.Session, events, annotations), notices: h.notices, seen: h.notices.last()}
+	// Watching is first: what is recorded after a reading wakes the feed.
+	f := &feed{woken: make(chan struct{}, 1), notices: h.notices}
+	f.stop = append(f.stop, h.store.Ports.Watch(f.wake, session.LogsOf(at.Session)...), h.notices.watch(f.wake))
+	f.seen = h.notices.last()
 	f.follower = h.wire.FollowAt(wire.Place{Session: at.Session, Run: at.Run})
 	if f.notes, err = h.feedback.Follow(ctx, at); err != nil {
 		f.Close()
@@ -36,7 +38,19 @@ func (h *host) Feed(ctx context.Context, run string) (httpserver.Feed, error) {
 }
 
 // Close implements httpserver.Feed.
-func (f *feed) Close() { f.waiter.Close() }
+func (f *feed) Close() {
+	for _, stop := range f.stop {
+		stop()
+	}
+}
+
+// wake has Next look for news.
+func (f *feed) wake() {
+	select {
+	case f.woken <- struct{}{}:
+	default:
+	}
+}
 
 // Next implements httpserver.Feed.
 func (f *feed) Next(ctx context.Context, after int64) (httpserver.Chunk, error) {
@@ -48,7 +62,7 @@ func (f *feed) Next(ctx context.Context, after int64) (httpserver.Chunk, error) 
 		select {
 		case <-ctx.Done():
 			return page, ctx.Err()
-		case <-f.waiter.Woken():
+		case <-f.woken:
 		}
 	}
 }

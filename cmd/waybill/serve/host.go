@@ -27,7 +27,6 @@ import (
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/infra/httpserver"
-	"github.com/waybill/waybill/infra/watch"
 	projection "github.com/waybill/waybill/projections/wire"
 )
 
@@ -35,7 +34,6 @@ import (
 type host struct {
 	app        *cli.App
 	store      *cli.Store
-	hub        *watch.Hub[id.Session]
 	wire       *wire.Wire
 	runs       hosting.Runs
 	feedback   hosting.Feedback

@@ -7,9 +7,11 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/interrupts"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/ports"
 )
 
 // Resolve implements httpserver.Interrupts.
@@ -74,8 +76,7 @@ func (a *answers) take(r openRun) *given {
 // or the log of the run has changed: what follows the step is no part of it. It implements interrupts.Perform.
 func (p *performing) answer(ctx context.Context, by engine.Caller, at engine.Position, w interrupts.Work) error {
 	r := openRun{at.Session, at.Run}
-	events, annotations, _ := p.store.LogFiles(at.Session)
-	changed := p.hub.Waiter(at.Session, events, annotations)
+	changed := ports.WaiterOf(p.store.Ports, session.LogsOf(at.Session)...)
 	defer changed.Close()
 	g := &given{by: by, done: make(chan error, 1), opts: perform.Options{NoWait: true, Context: w.Context, Yes: w.Confirmed, Only: true,
 		Answer: w.Answer, Expect: w.Expect}}

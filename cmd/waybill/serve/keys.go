@@ -84,7 +84,7 @@ func addKey(ctx context.Context, a *cli.App, o *cli.Store, name string, scopes [
 	}
 	err = sign.Asked(func(p *page.Page) {
 		p.Line("A program with this key may call the server of this store:")
-		p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
+		p.Verbatim("  ", page.Argument(o.Ports.Name()), page.Plain)
 		p.Line("It may do this, and is recorded as an agent with the name of the key:")
 		render.HTTPKey(p, *change.Added)
 		showUnconfirmed(p, change)
@@ -193,7 +193,7 @@ func removeKey(ctx context.Context, a *cli.App, o *cli.Store, name string, sign 
 	}
 	err = sign.Asked(func(p *page.Page) {
 		p.Line("Programs with this key can no longer call the server of this store:")
-		p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
+		p.Verbatim("  ", page.Argument(o.Ports.Name()), page.Plain)
 		render.HTTPKey(p, *change.Removed)
 		showUnconfirmed(p, change)
 	}, "Remove it?")

@@ -8,9 +8,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/infra/httpserver"
-	"github.com/waybill/waybill/infra/watch"
+	"github.com/waybill/waybill/ports"
 )
 
 // noticesMax bounds the notices that are kept for streams that have not sent them yet.
@@ -26,6 +27,8 @@ type notices struct {
 	known int   // events of the log of proposals that were read
 	first int64 // number of all[0]
 	all   []notice
+	// wakes are called when there is more in all, by what stops each.
+	wakes map[*func()]func()
 }
 
 // notice is a message, and the runs that it is about; none for all.
@@ -53,27 +56,40 @@ func (n *notices) since(seen int64, run id.Run) (out []httpserver.Notification, 
 	return out, n.first + int64(len(n.all))
 }
 
-// follow reads what is recorded about proposals, and wakes all streams, until ctx ends.
-func (n *notices) follow(ctx context.Context, changes *watch.Waiter, wake func()) {
-	n.read(ctx)
+// watch has wake called when there are more notices, until stop is called. It must not block.
+func (n *notices) watch(wake func()) (stop func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.wakes == nil {
+		n.wakes = map[*func()]func(){}
+	}
+	key := &wake
+	n.wakes[key] = wake
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.wakes, key)
+	}
+}
+
+// follow reads what is recorded about proposals until ctx ends.
+func (n *notices) follow(ctx context.Context) {
+	changes := ports.WaiterOf(n.store.Ports, proposal.LogOf(id.Store{}))
+	defer changes.Close()
 	for {
-		select {
-		case <-ctx.Done():
+		n.read(ctx)
+		if changes.Wait(ctx) != nil {
 			return
-		case <-changes.Woken():
-			if n.read(ctx) {
-				wake()
-			}
 		}
 	}
 }
 
-// read keeps the facts about proposals that are new since the last reading. The first one has none, and so has a log that
-// cannot be read: the routes of proposals report it.
-func (n *notices) read(ctx context.Context) (changed bool) {
+// read keeps the facts about proposals that are new since the last reading, and wakes the streams. The first reading has none,
+// and so has a log that cannot be read: the routes of proposals report it.
+func (n *notices) read(ctx context.Context) {
 	list, err := n.store.ProposalEvents(ctx, n.workspace)
 	if err != nil {
-		return false
+		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -81,7 +97,7 @@ func (n *notices) read(ctx context.Context) (changed bool) {
 	begun := n.begun
 	n.begun, n.known = true, len(list.Events)
 	if !begun || len(news) == 0 {
-		return false
+		return
 	}
 	for _, e := range news {
 		n.all = append(n.all, noticeOf(e))
@@ -89,7 +105,9 @@ func (n *notices) read(ctx context.Context) (changed bool) {
 	if over := len(n.all) - noticesMax; over > 0 {
 		n.all, n.first = slices.Clone(n.all[over:]), n.first+int64(over)
 	}
-	return true
+	for _, wake := range n.wakes {
+		wake()
+	}
 }
 
 // noticeOf is a fact about a proposal as clients of the protocol read it.

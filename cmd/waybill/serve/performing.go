@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -14,7 +15,6 @@ import (
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/process"
-	"github.com/waybill/waybill/infra/watch"
 	"github.com/waybill/waybill/infra/workqueue"
 	"github.com/waybill/waybill/ports"
 )
@@ -26,7 +26,6 @@ type performing struct {
 	store   *cli.Store
 	root    string // where trust counts, and the folder of the commands
 	queue   *workqueue.Queue[openRun]
-	hub     *watch.Hub[id.Session]
 	watched watchedRuns
 	// test is what the steps of a run have that only a host with test seams performs; nil without them.
 	test    func(context.Context, engine.Position) (*hoststep.Test, error)
@@ -48,8 +47,8 @@ const (
 )
 
 // newPerforming returns the runs of a store, none of which is performed before queue runs.
-func newPerforming(a *cli.App, o *cli.Store, hub *watch.Hub[id.Session], root string) *performing {
-	p := &performing{app: a, store: o, root: root, hub: hub, runners: make(chan *process.Runner, workers)}
+func newPerforming(a *cli.App, o *cli.Store, root string) *performing {
+	p := &performing{app: a, store: o, root: root, runners: make(chan *process.Runner, workers)}
 	for range workers {
 		p.runners <- &process.Runner{Dir: root, Root: root, Env: a.Env}
 	}
@@ -60,9 +59,8 @@ func newPerforming(a *cli.App, o *cli.Store, hub *watch.Hub[id.Session], root st
 // add has a run performed, now and whenever its log changes, until it ends.
 func (p *performing) add(at engine.Position) {
 	r := openRun{at.Session, at.Run}
-	p.watched.add(r, func() *watch.Waiter {
-		events, annotations, _ := p.store.LogFiles(at.Session)
-		return p.hub.Call(at.Session, func() { p.queue.Add(r) }, events, annotations)
+	p.watched.add(r, func() (stop func()) {
+		return p.store.Ports.Watch(func() { p.queue.Add(r) }, session.LogsOf(at.Session)...)
 	})
 	p.queue.Add(r)
 }

@@ -6,7 +6,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
@@ -15,19 +14,15 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/httpserver"
 	"github.com/waybill/waybill/infra/loopback"
-	"github.com/waybill/waybill/infra/watch"
 )
 
 // How the server works.
 const (
 	// workers bounds how many runs are performed at once; runs that wait take none.
 	workers = 8
-	// pollInterval is how soon a change by another process is noticed.
-	pollInterval = 500 * time.Millisecond
 	// garbagePercent is the GC percentage of the server: streams keep little and allocate much.
 	garbagePercent = 40
 	// memoryAim is how much memory of the runtime, in bytes, the garbage collector works harder to stay below. A thousand
@@ -70,11 +65,10 @@ func serve(ctx context.Context, a *cli.App, in input) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	for _, h := range hosts {
-		running.Go(func() { h.hub.Run(ctx, pollInterval) })
 		running.Go(func() { h.performing.queue.Run(ctx, workers) })
 		running.Go(func() { h.replaying.queue.Run(ctx, 1) })
 		running.Go(func() { h.resume(ctx) })
-		running.Go(func() { h.followProposals(ctx) })
+		running.Go(func() { h.notices.follow(ctx) })
 	}
 	server := httpserver.Server{Version: a.Version, Seams: in.seams, Log: requestLog(a), Trace: tracing(a)}
 	for _, h := range hosts {
@@ -105,28 +99,22 @@ func openHosts(ctx context.Context, a *cli.App, in input) (hosts []*host, err er
 		if err != nil {
 			return hosts, err
 		}
-		if hosts = append(hosts, h); seen[h.store.Dir] {
-			return hosts, fault.New(fault.UsageError, "the store %s is named twice", h.store.Dir)
+		if hosts = append(hosts, h); seen[h.store.Ports.Name()] {
+			return hosts, fault.New(fault.UsageError, "the store %s is named twice", h.store.Ports.Name())
 		}
-		seen[h.store.Dir] = true
+		seen[h.store.Ports.Name()] = true
 	}
 	return hosts, nil
 }
 
 // openHost opens one store.
 func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, error) {
-	hub := watch.NewHub[id.Session]()
-	a.Appended = func(l manifest.Log) {
-		if s, err := id.ParseSession(l.Owner); err == nil {
-			hub.Announce(s)
-		}
-	}
 	o, err := a.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &host{app: a, store: o, hub: hub, wire: o.Wire, runs: hosting.NewRuns(o.Engine, o.Logs(), o.Performers()),
-		proposals: hosting.NewProposals(o.Learning, a.Flags.Workspace), performing: newPerforming(a, o, hub, root),
+	h := &host{app: a, store: o, wire: o.Wire, runs: hosting.NewRuns(o.Engine, o.Logs(), o.Performers()),
+		proposals: hosting.NewProposals(o.Learning, a.Flags.Workspace), performing: newPerforming(a, o, root),
 		notices: &notices{store: o, workspace: a.Flags.Workspace}, workflows: &workflows{app: a, store: o}}
 	if _, h.repository, err = a.Workspace(); err != nil {
 		return nil, err
@@ -180,16 +168,6 @@ func (h *host) resume(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		log.Warn().Str("code", string(fault.CodeOf(err))).Msg("open runs cannot be listed; they are not performed")
 	}
-}
-
-// followProposals announces to the streams what is recorded about proposals.
-func (h *host) followProposals(ctx context.Context) {
-	files := watch.NewHub[struct{}]()
-	_, _, proposals := h.store.LogFiles(id.Session{})
-	changes := files.Waiter(struct{}{}, proposals)
-	defer changes.Close()
-	go files.Run(ctx, pollInterval)
-	h.notices.follow(ctx, changes, h.hub.AnnounceAll)
 }
 
 // tracing measures each request.

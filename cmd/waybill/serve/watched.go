@@ -1,23 +1,19 @@
 package serve
 
-import (
-	"sync"
-
-	"github.com/waybill/waybill/infra/watch"
-)
+import "sync"
 
 // watchedRuns are the open runs of a store whose logs are watched.
 type watchedRuns struct {
 	mu  sync.Mutex
-	all map[openRun]*watch.Waiter
+	all map[openRun]func()
 }
 
 // add begins to watch a run, unless it is watched.
-func (w *watchedRuns) add(r openRun, begin func() *watch.Waiter) {
+func (w *watchedRuns) add(r openRun, begin func() func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.all == nil {
-		w.all = map[openRun]*watch.Waiter{}
+		w.all = map[openRun]func(){}
 	}
 	if w.all[r] == nil {
 		w.all[r] = begin()
@@ -28,8 +24,8 @@ func (w *watchedRuns) add(r openRun, begin func() *watch.Waiter) {
 func (w *watchedRuns) remove(r openRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if waiter := w.all[r]; waiter != nil {
-		waiter.Close()
+	if stop := w.all[r]; stop != nil {
+		stop()
 		delete(w.all, r)
 	}
 }

@@ -183,7 +183,7 @@ func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings
 		}
 		show := func(p *page.Page) {
 			p.Line("This setting decides who may do what in this store:")
-			p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
+			p.Verbatim("  ", page.Argument(o.Ports.Name()), page.Plain)
 			showDifferences(p, change.Differences[:1])
 			if more := change.Differences[1:]; len(more) > 0 {
 				p.Line("These settings are not as they were confirmed, and are confirmed with it:")
@@ -225,7 +225,7 @@ trust and keys are refused.
 						err = sign.Check(ctx, o)
 					}
 					if err == nil && !c.IsEmpty() {
-						err = sign.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
+						err = sign.Asked(func(p *page.Page) { showConfirmation(p, o.Ports.Name(), c) }, "Confirm all of this?")
 						if err == nil {
 							err = o.OnMachine().Confirm(ctx, sign.Caller(o), c)
 						}
@@ -279,7 +279,7 @@ func confirmNotify(ctx context.Context, a *cli.App, o *cli.Store, sign *cli.Sign
 	}
 	err = sign.Asked(func(p *page.Page) {
 		p.Line("No person confirmed the command of notifications of this store on this machine:")
-		p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
+		p.Verbatim("  ", page.Argument(o.Ports.Name()), page.Plain)
 		render.Command(p, "  ", argv, "", nil)
 		p.Line("It is started with your rights after a run blocks, waits, completes or fails.")
 	}, "May it run on this machine?")

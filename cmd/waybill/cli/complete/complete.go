@@ -18,7 +18,6 @@ import (
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
-	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -97,7 +96,7 @@ const lastRun = cobra.Completion("@last\tthe latest run")
 // a store. The times of files order the sessions, since a store may have more than can be read in time.
 func latestRuns(a *cli.App, cmd *cobra.Command, wanted func(views.RunSummary) bool) []views.RunSummary {
 	return cli.AskBriefly(a, cmd, func(ctx context.Context, o *cli.Store) ([]views.RunSummary, error) {
-		times, err := sessiontimes.New(o.Dir).LatestFirst(ctx)
+		times, err := o.Ports.LatestFirst(ctx)
 		var sessions []id.Session
 		for _, at := range times {
 			sessions = append(sessions, at.Session)

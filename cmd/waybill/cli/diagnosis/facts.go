@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
@@ -17,21 +18,23 @@ import (
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/diagnose"
-	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
 )
 
 // diagnosis collects the facts for package doctor. Its methods are steps that
-// fill in f. Package diagnose reads files of the store without opening it, since
-// a store that cannot be opened is one of the facts.
+// fill in f.
 type diagnosis struct {
 	// a is the call, for its flags and streams.
 	a    *cli.App
-	full bool         // verify all sessions
-	f    doctor.Facts // result
+	full bool // verify all sessions
+	// place is where the store is, nil if none is selected.
+	place ports.StorePlace
+	f     doctor.Facts // result
 }
 
 // binary records the version and platform of the program.
@@ -47,12 +50,12 @@ func (d *diagnosis) binary() {
 // The source of the path is reported because a store that seems empty usually is
 // a different store than the user expects.
 func (d *diagnosis) storeDirectory() {
-	dir, err := d.a.StoreDir()
+	place, err := d.a.StorePlace()
 	if err != nil {
 		d.f.Store.NotSelected = fault.Of(err)
 		return
 	}
-	d.f.Store = diagnose.DescribePath(dir)
+	d.place, d.f.Store = place, place.Describe()
 	c := d.a.Flags
 	// In the order of precedence.
 	switch {
@@ -70,30 +73,13 @@ func (d *diagnosis) storeDirectory() {
 	}
 }
 
-// probes tries the operations that a store relies on, such as locks and renames:
-// inside the store if it can be opened, else in the nearest existing directory
-// above it, which usually is on the same filesystem. Nothing is written into a
-// directory that is not a store of Waybill.
+// probes tries the operations that a store relies on, such as locks and renames.
 func (d *diagnosis) probes() {
-	if d.f.Store.NotSelected != nil {
+	if d.place == nil {
 		return
 	}
-	dir := d.f.Store.Dir
-	inStore := d.f.Store.Kind == doctor.Directory
-	if inStore {
-		s, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
-		if err == nil {
-			_ = s.Close()
-		}
-		inStore = err == nil && diagnose.HasStoreFile(dir)
-	}
-	at := dir
-	if !inStore {
-		at = diagnose.NearestDirectory(filepath.Dir(dir))
-	}
-	d.f.Probes = diagnose.Probe(context.Background(), at)
-	// A failure outside of the store is weaker evidence, so the report must know.
-	d.f.Probes.InStore, d.f.Probes.Allowed = inStore, d.a.Flags.AllowNetworkFS
+	d.f.Probes = d.place.Probe(context.Background())
+	d.f.Probes.Allowed = d.a.Flags.AllowNetworkFS
 }
 
 // storeContents records facts about a store that can be opened: its id, the
@@ -113,12 +99,12 @@ func (d *diagnosis) storeContents(ctx context.Context) {
 			return err
 		}
 		if storeID.IsZero() { // a new store of Waybill has no sessions yet
-			s.Foreign = diagnose.HasSessions(s.Dir)
+			s.Foreign = d.place.HasSessions()
 		} else {
 			// 1 is the only format that exists.
 			s.ID, s.Format = storeID.String(), 1
-			s.InUse, s.Holder = diagnose.InUse(ctx, s.Dir)
-			d.f.Leftovers = diagnose.Leftovers(s.Dir)
+			s.InUse, s.Holder = d.place.InUse(ctx)
+			d.f.Leftovers = d.place.Leftovers()
 			d.settings(ctx, o)
 		}
 		d.verify(ctx, o)
@@ -169,8 +155,11 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 		return
 	}
 	// A newest manifest in the future is evidence of a clock that was set back.
-	newest, atMs := diagnose.Newest(o.Dir, all, newestChecked)
-	d.f.Clock.NewestMs = atMs
+	newest, atMs, err := newestOf(ctx, o.Ports, all)
+	if d.f.Clock.NewestMs = atMs; err != nil {
+		v.Why = messageOf(err)
+		return
+	}
 	if d.full {
 		found, err := o.Verify(ctx)
 		v.Why, v.Sessions = messageOf(err), len(found.Sessions)
@@ -188,6 +177,21 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 		}
 		d.count(found)
 	}
+}
+
+// newestOf returns the sessions that are verified without --full, and when the latest one changed, in milliseconds since 1970
+// UTC. Those whose time is not known count as the oldest.
+func newestOf(ctx context.Context, times ports.SessionTimes, all []id.Session) (newest []id.Session, latestMs int64, err error) {
+	known, err := times.LatestFirst(ctx)
+	for _, s := range known {
+		newest, latestMs = append(newest, s.Session), max(latestMs, s.ChangedMs)
+	}
+	for _, s := range all {
+		if len(newest) < newestChecked && !slices.Contains(newest, s) {
+			newest = append(newest, s)
+		}
+	}
+	return newest[:min(newestChecked, len(newest))], latestMs, err
 }
 
 // count adds the findings of a verification, of the store before those of sessions, to the

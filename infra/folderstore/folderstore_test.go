@@ -1,0 +1,38 @@
+package folderstore_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/folderstore"
+	"github.com/waybill/waybill/ports/porttest/suite"
+)
+
+// opener returns what opens a store in a directory that does not exist yet.
+func opener(t *testing.T) func(time.Duration) *folderstore.Store {
+	dir := filepath.Join(t.TempDir(), "home", "local")
+	return func(wait time.Duration) *folderstore.Store {
+		s, err := folderstore.Open(dir, filestore.Options{LockWait: wait})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+}
+
+func TestPorts(t *testing.T) {
+	suite.Run(t, func(t *testing.T) func(time.Duration) suite.Store {
+		open := opener(t)
+		return func(wait time.Duration) suite.Store { return open(wait) }
+	})
+}
+
+func TestChanges(t *testing.T) {
+	suite.Changes(t, func(t *testing.T) func() suite.ChangingStore {
+		open := opener(t)
+		return func() suite.ChangingStore { return open(time.Second) }
+	})
+}
