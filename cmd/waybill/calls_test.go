@@ -107,14 +107,14 @@ func newCallRunner(t *testing.T, files []txtar.File) *callRunner {
 		count: map[string]int{}}
 }
 
-var capture = regexp.MustCompile(`^([A-Z]+)=([A-Za-z0-9.]+): (.*)$`)
+var capture = expression(`^([A-Z]+)=([A-Za-z0-9.]+): (.*)$`)
 
 // call runs one line and returns its normalized answer. "NAME=path: args" keeps a member of
 // the document for later lines, which write {NAME}.
 func (r *callRunner) call(line string) string {
 	r.t.Helper()
 	name, path := "", ""
-	if m := capture.FindStringSubmatch(line); m != nil {
+	if m := capture().FindStringSubmatch(line); m != nil {
 		name, path, line = m[1], m[2], m[3]
 	}
 	var args []string

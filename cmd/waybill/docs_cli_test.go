@@ -18,7 +18,7 @@ import (
 const cliDocs = "../../docs/cli"
 
 // generated is the part of the index that is written from the commands.
-var generated = regexp.MustCompile(`(?s)(<!-- generated: [^\n]*-->\n).*?(<!-- end of generated -->)`)
+var generated = expression(`(?s)(<!-- generated: [^\n]*-->\n).*?(<!-- end of generated -->)`)
 
 // TestCommandPagesAreCurrent: docs/cli has one page per top-level command, made from the
 // commands themselves, and an index that lists them in the groups of the help.
@@ -43,12 +43,12 @@ func TestCommandPagesAreCurrent(t *testing.T) {
 		}
 	}
 	index, err := os.ReadFile(filepath.Join(cliDocs, "README.md"))
-	if err != nil || !generated.Match(index) {
+	if err != nil || !generated().Match(index) {
 		t.Fatalf("the index of the commands has no generated part: %v", err)
 	}
 	current(t, filepath.Join(cliDocs, "README.md"),
-		generated.ReplaceAllStringFunc(string(index), func(part string) string {
-			m := generated.FindStringSubmatch(part)
+		generated().ReplaceAllStringFunc(string(index), func(part string) string {
+			m := generated().FindStringSubmatch(part)
 			return m[1] + commandIndex(root) + m[2]
 		}))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -42,9 +41,7 @@ func withWait(t *testing.T, flow string, trust bool) program {
 // trust records that a person trusts a file.
 func (p program) trust(file string) {
 	p.t.Helper()
-	cmd := exec.Command("person", "y", "waybill", "trust", file, "--store", p.store)
-	cmd.Dir = p.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := withPerson(p.command("trust", file), "y"); err != nil {
 		p.t.Fatalf("trust: %v\n%s", err, out)
 	}
 }

@@ -122,7 +122,7 @@ func (s *terminalSession) turnPages() {
 			continue
 		}
 		s.from = len(text)
-		if !pageQuestion.MatchString(text[strings.LastIndex(text, "\n")+1:]) {
+		if !pageQuestion().MatchString(text[strings.LastIndex(text, "\n")+1:]) {
 			return
 		}
 		s.typeText("y\n")
@@ -131,7 +131,7 @@ func (s *terminalSession) turnPages() {
 }
 
 // pageQuestion matches the question after a page that is not the last one.
-var pageQuestion = regexp.MustCompile(`^Page [0-9]+ of [0-9]+: show the next page\? \[y/N\] $`)
+var pageQuestion = expression(`^Page [0-9]+ of [0-9]+: show the next page\? \[y/N\] $`)
 
 func (s *terminalSession) typeText(text string) {
 	s.Helper()
