@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -112,9 +111,9 @@ func commandPage(top *cobra.Command) string {
 }
 
 var (
-	quotedCommand = regexp.MustCompile(`'(waybill [^'\n]*)'`)
-	markdownSigns = regexp.MustCompile(`[*_<>]|\[`)
-	codeSpan      = regexp.MustCompile("`[^`\n]*`")
+	quotedCommand = expression(`'(waybill [^'\n]*)'`)
+	markdownSigns = expression(`[*_<>]|\[`)
+	codeSpan      = expression("`[^`\n]*`")
 )
 
 // prose is a long help text as Markdown: paragraphs are text, what is indented or spelled
@@ -129,11 +128,11 @@ func prose(long string) string {
 			fmt.Fprintf(&b, "```text\n%s\n```\n", part)
 			continue
 		}
-		part = quotedCommand.ReplaceAllString(part, "`$1`")
-		spans := codeSpan.FindAllStringIndex(part, -1)
+		part = quotedCommand().ReplaceAllString(part, "`$1`")
+		spans := codeSpan().FindAllStringIndex(part, -1)
 		out, at := "", 0
 		for _, s := range append(spans, []int{len(part), len(part)}) {
-			out += markdownSigns.ReplaceAllString(part[at:s[0]], `\$0`) + part[s[0]:s[1]]
+			out += markdownSigns().ReplaceAllString(part[at:s[0]], `\$0`) + part[s[0]:s[1]]
 			at = s[1]
 		}
 		b.WriteString(out + "\n")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -67,16 +66,16 @@ type scripted struct {
 }
 
 var (
-	runInText  = regexp.MustCompile(`run_[a-z2-7]{26}`)
-	stepInText = regexp.MustCompile(`(?:step is|the step) (x[0-9]+)`)
+	runInText  = expression(`run_[a-z2-7]{26}`)
+	stepInText = expression(`(?:step is|the step) (x[0-9]+)`)
 )
 
 // hear takes run and step from a text.
 func (a *scripted) hear(text string) {
-	if run := runInText.FindString(text); run != "" {
+	if run := runInText().FindString(text); run != "" {
 		a.run = run
 	}
-	if m := stepInText.FindStringSubmatch(text); m != nil {
+	if m := stepInText().FindStringSubmatch(text); m != nil {
 		a.step = m[1]
 	}
 }

@@ -95,7 +95,7 @@ func (s *injected) atTerminal(args ...string) string {
 				done <- strings.ReplaceAll(string(screen), "\r\n", "\n")
 				return
 			}
-			switch plain := escapes.ReplaceAll(screen, nil); {
+			switch plain := escapes().ReplaceAll(screen, nil); {
 			case bytes.HasSuffix(plain, []byte("/N] ")):
 				_, _ = user.WriteString("n\n")
 			case bytes.HasSuffix(plain, []byte("› ")):
@@ -309,7 +309,7 @@ func TestEveryCommandIsInTheCorpus(t *testing.T) {
 // layoutOf describes the layout of a view: the indentation of each line. Colors are left out, and so
 // are lines that a spinner has drawn over.
 func layoutOf(view string) (out []string) {
-	view = escapes.ReplaceAllString(drawnOver.ReplaceAllString(view, ""), "")
+	view = escapes().ReplaceAllString(drawnOver().ReplaceAllString(view, ""), "")
 	for line := range strings.SplitSeq(view, "\n") {
 		out = append(out, fmt.Sprintf("%d", len(line)-len(strings.TrimLeft(line, " "))))
 	}
@@ -354,7 +354,7 @@ func TestInjectionsInTextViews(t *testing.T) {
 // structureOf is the layout of a view whose texts may have other lengths: without the rows that
 // continue a text, which are quoted as the row before, or indented as it or further.
 func structureOf(view string) (out []string) {
-	view = differing().ReplaceAllString(escapes.ReplaceAllString(drawnOver.ReplaceAllString(view, ""), ""), "")
+	view = differing().ReplaceAllString(escapes().ReplaceAllString(drawnOver().ReplaceAllString(view, ""), ""), "")
 	const none = -1
 	last, command := none, false
 	for line := range strings.SplitSeq(strings.TrimRight(view, "\n"), "\n") {

@@ -197,7 +197,7 @@ func (v *viewed) golden(all map[string]string) {
 			for _, columns := range []int{0, 20, 40, 80, 200} {
 				plain := v.view(columns, false, strings.Fields(call)...)
 				colored := v.view(columns, true, strings.Fields(call)...)
-				if bare := escapes.ReplaceAllString(colored, ""); bare != plain || columns == 0 && bare != colored {
+				if bare := escapes().ReplaceAllString(colored, ""); bare != plain || columns == 0 && bare != colored {
 					t.Errorf("%d columns: other text with colors:\n%q\n%q", columns, colored, plain)
 				}
 				if plain == "" {
