@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
 
@@ -61,8 +60,8 @@ func TestRecordedCalls(t *testing.T) {
 		t.Fatalf("%d answers are recorded, %d calls were made", len(wantCalls), len(gotCalls))
 	}
 	for i := range wantCalls {
-		if diff := cmp.Diff(strings.Split(wantCalls[i], "\n"), strings.Split(gotCalls[i], "\n")); diff != "" {
-			t.Errorf("call %d answers differently (-recorded +now):\n%s", i, diff)
+		if wantCalls[i] != gotCalls[i] {
+			t.Errorf("call %d answers differently:\n%s\nrecorded:\n%s", i, gotCalls[i], wantCalls[i])
 		}
 	}
 }

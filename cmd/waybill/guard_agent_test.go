@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/guard"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // deviations are ways in which the scripted agent leaves the procedure, one at each step. Each ends its turn.
@@ -204,8 +205,12 @@ func (a *scripted) started(args ...string) string {
 // every step of its run where its client has the hooks, and each turn that it ended at an open step is on record.
 // Without the hooks the same script does not complete the run.
 func TestScriptedAgent(t *testing.T) {
-	for _, name := range guard.NameList() {
-		for _, guarded := range []bool{true, false} {
+	cases := sample.OneIn(t, 2)
+	for _, guarded := range []bool{true, false} {
+		for _, name := range guard.NameList() {
+			if !cases.Try() {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, guarded %t", name, guarded), func(t *testing.T) {
 				g := newGuarded(t, map[string]string{"steps.json": stepsFlow(), "sub/keep": ""})
 				c, _ := guard.ClientOf(name)

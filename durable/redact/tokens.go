@@ -50,10 +50,11 @@ const fullColon = "\uff1a"
 // table returns the prepared table. It is built on its first use: a process that redacts nothing
 // does not need it.
 var table = sync.OnceValue(func() *formTable {
-	t := &formTable{bucket: make([]bucket, 1)}
+	t := &formTable{bucket: make([]bucket, signAlone+1, 1<<10)}
+	t.bucket[signAlone].sign = true
 	for _, sign := range []byte(":=-[,>") {
 		for second := range 256 {
-			t.at(sign, byte(second)).sign = true
+			t.starts[int(sign)<<8|second] = signAlone
 		}
 	}
 	for _, start := range []string{" \"", " '", "||", "??", "| ", "(\"", "('", fullColon} {
@@ -94,12 +95,16 @@ var table = sync.OnceValue(func() *formTable {
 	return t
 })
 
-// at returns the bucket of two bytes, which it makes.
+// signAlone is the index of the bucket of all pairs of which only the sign is known: there are 1,500 of them.
+const signAlone = 1
+
+// at returns the bucket of two bytes, which it makes. It is of no other pair.
 func (t *formTable) at(first, second byte) *bucket {
 	i := &t.starts[int(first)<<8|int(second)]
-	if *i == 0 {
+	if *i <= signAlone {
+		of := t.bucket[*i] // without forms and lines
 		*i = uint16(len(t.bucket))
-		t.bucket = append(t.bucket, bucket{})
+		t.bucket = append(t.bucket, of)
 	}
 	return &t.bucket[*i]
 }
