@@ -53,7 +53,7 @@ var besiegedOnce fixture[besieged]
 // besiegedIn is what is in a directory of a besieged store.
 func besiegedIn(t *testing.T, dir string) *besieged {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	return &besieged{signedStore: &signedStore{program: program{t, at("work"), at("work/home/local")}}, old: at("old"), rogue: at("rogue")}
+	return &besieged{signedStore: &signedStore{program: program{t, at("work"), filepath.Join(at("work"), "home", "local")}}, old: at("old"), rogue: at("rogue")}
 }
 
 // begins makes the store and its copies.
