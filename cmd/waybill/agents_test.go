@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ import (
 const agentSkills = "../../docs/agents/skills/*/SKILL.md"
 
 // namedCommand matches a command in the text of a page, which may be wrapped, and a typed line.
-var namedCommand = regexp.MustCompile("`(waybill [^`\\n]+(?:\\n[A-Za-z-][^`\\n]*)?)`|(?m)^\\$ (waybill [^\\n|<>]+)")
+var namedCommand = expression("`(waybill [^`\\n]+(?:\\n[A-Za-z-][^`\\n]*)?)`|(?m)^\\$ (waybill [^\\n|<>]+)")
 
 // TestPagesNameCommandsThatExist: every command and flag that the pages for agents, the guides and the README name is one
 // of the program.
@@ -38,7 +37,7 @@ func TestPagesNameCommandsThatExist(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := namedCommand.FindAllStringSubmatch(string(text), -1)
+		found := namedCommand().FindAllStringSubmatch(string(text), -1)
 		for _, m := range found {
 			if problem := unknownIn(root, m[1]+m[2]); problem != "" {
 				t.Errorf("%s: %q: %s", page, m[1]+m[2], problem)
@@ -58,11 +57,11 @@ func TestPagesNameCommandsThatExist(t *testing.T) {
 }
 
 // quotedWord matches an argument in quotes, which names no flag.
-var quotedWord = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+var quotedWord = expression(`"[^"]*"|'[^']*'`)
 
 // unknownIn returns what the program does not have of a call, or "".
 func unknownIn(root *cobra.Command, call string) string {
-	words := strings.Fields(quotedWord.ReplaceAllString(call, "TEXT"))[1:]
+	words := strings.Fields(quotedWord().ReplaceAllString(call, "TEXT"))[1:]
 	if len(words) > 0 && words[0] == "COMMAND" {
 		words = words[1:]
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,11 +35,13 @@ const (
 // processor does less in a second; a bound that is a multiple of this moves with it.
 func decoding(t *testing.T) float64 {
 	t.Helper()
+	runtime.LockOSThread() // of this thread: other tests run meanwhile
+	defer runtime.UnlockOSThread()
 	text := []byte(`{"x":[0` + strings.Repeat(`,"1234567"`, 4<<20/10) + "]}")
 	var before, after syscall.Rusage
 	var v any
-	err := errors.Join(syscall.Getrusage(syscall.RUSAGE_SELF, &before), json.Unmarshal(text, &v),
-		syscall.Getrusage(syscall.RUSAGE_SELF, &after))
+	err := errors.Join(syscall.Getrusage(syscall.RUSAGE_THREAD, &before), json.Unmarshal(text, &v),
+		syscall.Getrusage(syscall.RUSAGE_THREAD, &after))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func (c cost) within(t *testing.T, what string, idle int64, cpu float64) {
 // idleRSS is the memory of a server that was asked for nothing, in KiB.
 func (p program) idleRSS() int64 {
 	p.t.Helper()
-	c := p.agent()
+	c := agentOf(p.t, p.measured("mcp"))
 	n, err := peakOf(strconv.Itoa(c.cmd.Process.Pid))
 	if err != nil {
 		p.t.Skip(err)
@@ -124,6 +127,7 @@ func (p program) spend(args ...string) (data []byte, c cost, exit int) {
 // TestForgedBundles: bundles whose digests are valid and whose content no exporter wrote are
 // refused by import and by bundle verify, within bounds of time and memory.
 func TestForgedBundles(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it starts 160 processes")
 	}
@@ -176,6 +180,7 @@ func TestForgedBundles(t *testing.T) {
 // TestGigabyteBundle: a bundle of 455 kB whose prompt would have ten gigabytes is imported,
 // resumed, continued and listed within bounds of time and memory.
 func TestGigabyteBundle(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t)
 	idle := p.idleRSS()
 	name := p.bundle(attack.Gigabytes())
@@ -211,6 +216,7 @@ func TestGigabyteBundle(t *testing.T) {
 // TestLongHistories: bundles of more nodes and runs than a person makes are imported and resumed
 // within bounds of time and memory, and the answers do not grow with them.
 func TestLongHistories(t *testing.T) {
+	t.Parallel()
 	for _, c := range []attack.Case{attack.Lineage(), attack.Runs()} {
 		p := programWithWorkflows(t)
 		idle := p.idleRSS()
@@ -234,6 +240,7 @@ func TestLongHistories(t *testing.T) {
 // TestManyUnknownKeys: a file of 4 MiB validates within bounds, however its parts are wrong, and
 // the list of problems does not grow with it.
 func TestManyUnknownKeys(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t)
 	idle := p.idleRSS()
 	for name, c := range map[string]struct {
@@ -292,6 +299,7 @@ func writeMany(t *testing.T, name, before, each, after string, n int) {
 // TestSpecialFiles: a pipe, a device or a directory is refused wherever a path is taken, with its
 // name and kind, and no command waits for it.
 func TestSpecialFiles(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	pipe := filepath.Join(p.dir, "pipe.json")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

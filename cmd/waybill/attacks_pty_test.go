@@ -209,6 +209,7 @@ var attacks = map[string]func(*testing.T, program) string{
 
 // TestAttacks takes each way around a person.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	for name, attack := range attacks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -239,9 +240,8 @@ func (p program) piped(in string, args ...string) (out, errs string, status int)
 
 // person runs the program at a terminal where every question is answered with y.
 func (p program) person(args ...string) (screen string, status int) {
-	cmd := exec.Command("person", append([]string{"y", "waybill"}, append(args, "--store", p.store)...)...)
-	cmd.Dir = p.dir
-	out, _ := cmd.CombinedOutput()
+	cmd := p.command(args...)
+	out, _ := withPerson(cmd, "y")
 	return string(out), cmd.ProcessState.ExitCode()
 }
 

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
 
@@ -61,8 +60,8 @@ func TestRecordedCalls(t *testing.T) {
 		t.Fatalf("%d answers are recorded, %d calls were made", len(wantCalls), len(gotCalls))
 	}
 	for i := range wantCalls {
-		if diff := cmp.Diff(strings.Split(wantCalls[i], "\n"), strings.Split(gotCalls[i], "\n")); diff != "" {
-			t.Errorf("call %d answers differently (-recorded +now):\n%s", i, diff)
+		if wantCalls[i] != gotCalls[i] {
+			t.Errorf("call %d answers differently:\n%s\nrecorded:\n%s", i, gotCalls[i], wantCalls[i])
 		}
 	}
 }
@@ -107,14 +106,14 @@ func newCallRunner(t *testing.T, files []txtar.File) *callRunner {
 		count: map[string]int{}}
 }
 
-var capture = regexp.MustCompile(`^([A-Z]+)=([A-Za-z0-9.]+): (.*)$`)
+var capture = expression(`^([A-Z]+)=([A-Za-z0-9.]+): (.*)$`)
 
 // call runs one line and returns its normalized answer. "NAME=path: args" keeps a member of
 // the document for later lines, which write {NAME}.
 func (r *callRunner) call(line string) string {
 	r.t.Helper()
 	name, path := "", ""
-	if m := capture.FindStringSubmatch(line); m != nil {
+	if m := capture().FindStringSubmatch(line); m != nil {
 		name, path, line = m[1], m[2], m[3]
 	}
 	var args []string
@@ -228,7 +227,7 @@ func (r *callRunner) print(out *strings.Builder, path string, value any) {
 			fmt.Fprintf(out, "  %s []\n", path)
 		}
 	case string:
-		if machine.MatchString(path) {
+		if machine().MatchString(path) {
 			v = "<machine>"
 		}
 		if strings.HasPrefix(path, ".error.details") && strings.Count(v, " ") > 2 {
@@ -236,7 +235,7 @@ func (r *callRunner) print(out *strings.Builder, path string, value any) {
 		}
 		fmt.Fprintf(out, "  %s %q\n", path, r.normalize(v))
 	case json.Number:
-		if measured.MatchString(path) && v != "0" {
+		if measured().MatchString(path) && v != "0" {
 			v = "<measured>"
 		}
 		fmt.Fprintf(out, "  %s %s\n", path, v)
@@ -254,7 +253,7 @@ func sessionOf(item any) string {
 // memberNames sorts the names of an object: those that are ids last, in their order of
 // appearance, because their spelling differs from run to run.
 func (r *callRunner) memberNames(object map[string]any) []string {
-	isID := normalized[1].re.MatchString
+	isID := normalized[1].re().MatchString
 	names := slices.Sorted(maps.Keys(object))
 	slices.SortStableFunc(names, func(a, b string) int {
 		switch {
@@ -272,31 +271,31 @@ func (r *callRunner) memberNames(object map[string]any) []string {
 
 var (
 	// measured are numbers that differ from run to run: times, durations, sizes on disk.
-	measured = regexp.MustCompile(`(Ms|[bB]ytes|[sS]ize|count|free|inodes|heap)$`)
+	measured = expression(`(Ms|[bB]ytes|[sS]ize|count|free|inodes|heap)$`)
 
 	// machine are texts that name the build or the machine.
-	machine = regexp.MustCompile(
+	machine = expression(
 		`^\.data\.(version|appVersion|go|os|arch|implementation\.version)$|^\.error\.details\.current$`)
 
 	normalized = []struct {
 		kind string
-		re   *regexp.Regexp
+		re   func() *regexp.Regexp
 	}{
-		{"token", regexp.MustCompile(`\b(?:st|ack|chk)\.v1\.[A-Za-z0-9_.-]+`)},
-		{"id", regexp.MustCompile(
+		{"token", expression(`\b(?:st|ack|chk)\.v1\.[A-Za-z0-9_.-]+`)},
+		{"id", expression(
 			`\b(?:sess|run|node|evt|attempt|out|gap|chg|trace|capobs|div|ctx|ann|prop|bundle|store)_[a-z2-7]{26}\b`)},
-		{"digest", regexp.MustCompile(`\bsha256[:_][0-9a-f]{64}`)},
-		{"time", regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?`)},
-		{"cursor", regexp.MustCompile(`\b[A-Za-z0-9_-]{60,}\b`)},
+		{"digest", expression(`\bsha256[:_][0-9a-f]{64}`)},
+		{"time", expression(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?`)},
+		{"cursor", expression(`\b[A-Za-z0-9_-]{60,}\b`)},
 	}
-	shortened = regexp.MustCompile(`\b[a-z2-7]{6,12}\b`)
+	shortened = expression(`\b[a-z2-7]{6,12}\b`)
 )
 
 // normalize replaces what differs between two runs of the same calls.
 func (r *callRunner) normalize(s string) string {
 	s = strings.ReplaceAll(s, r.dir, "<dir>")
 	for _, n := range normalized {
-		s = n.re.ReplaceAllStringFunc(s, func(found string) string {
+		s = n.re().ReplaceAllStringFunc(s, func(found string) string {
 			if n.kind == "time" {
 				return "<time>"
 			}
@@ -312,7 +311,7 @@ func (r *callRunner) normalize(s string) string {
 			return fmt.Sprintf("<%s %d>", n.kind, r.seen[key])
 		})
 	}
-	return shortened.ReplaceAllStringFunc(s, func(found string) string {
+	return shortened().ReplaceAllStringFunc(s, func(found string) string {
 		for _, body := range r.ids {
 			if strings.HasPrefix(body, found) {
 				return "<short id>"

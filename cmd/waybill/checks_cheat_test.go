@@ -153,6 +153,7 @@ func prints0(text string) string {
 // TestChecksAreNotCheated tries each trick by the command line or by the server, as the seed selects: the step is refused
 // with the reason, it is still pending, and after the trick was undone an honest attempt is taken.
 func TestChecksAreNotCheated(t *testing.T) {
+	t.Parallel()
 	all := append(append(append([]trick{}, pinTricks...), reportTricks...), moreTricks()...)
 	if len(all) < 28 {
 		t.Errorf("%d tricks", len(all))

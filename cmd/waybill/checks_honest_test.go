@@ -118,6 +118,7 @@ var killMoments = map[string]map[string]string{
 // TestKilledInCheck kills the caller while a check runs, in each way to hand a step in. Nothing is recorded, the processes of
 // the check end with the caller, and the same call is taken afterwards, with one result of each check.
 func TestKilledInCheck(t *testing.T) {
+	t.Parallel()
 	flow := sumFlow + "      - {id: second, argv: [sh, second.sh], pins: [second.sh]}\n"
 	for moment, files := range killMoments {
 		for _, by := range []string{"run", "continue", "mcp"} {

@@ -172,9 +172,9 @@ func (c *checked) restore() {
 // trustIt records that a person trusts the workflow.
 func (c *checked) trustIt() {
 	c.t.Helper()
-	cmd := exec.Command("person", "y", "waybill", "trust", ".waybill/workflows/w.yaml", "--store", c.store)
-	cmd.Dir, cmd.Env = c.dir, c.personEnv()
-	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("is trusted")) {
+	cmd := c.command("trust", ".waybill/workflows/w.yaml")
+	cmd.Env = c.personEnv()
+	if out, err := withPerson(cmd, "y"); err != nil || !bytes.Contains(out, []byte("is trusted")) {
 		c.t.Fatalf("trust: %v\n%s", err, out)
 	}
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,10 +82,8 @@ func TestTrustWarnsOfHomeFolders(t *testing.T) {
 	c := untrusted(t, sumFlow)
 	ask := func(path string) string {
 		cmd := c.cmd("trust", ".waybill/workflows/w.yaml")
-		cmd.Args = append([]string{"person", "n"}, cmd.Args...)
-		cmd.Path, _ = exec.LookPath("person")
 		cmd.Env = append(cmd.Env, "PATH="+path)
-		out, _ := cmd.CombinedOutput()
+		out, _ := withPerson(cmd, "n")
 		return string(out)
 	}
 	c.write("home:go/bin/x", "")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -142,7 +141,7 @@ var interactives = map[string]interactive{
 }
 
 // listed matches the end of a candidate in a list: what follows is its description.
-var listed = regexp.MustCompile(` +(\(|-- ).*$`)
+var listed = expression(` +(\(|-- ).*$`)
 
 // TestCompletionInAShell: TAB in bash and zsh lists the candidates of the program, and completes the word where there is one
 // candidate; nothing of the titles is executed, and none changes the line.
@@ -203,7 +202,7 @@ func shownCandidates(text string) (all []string) {
 		if strings.HasPrefix(l, "%%") {
 			break
 		}
-		all = append(all, strings.Fields(listed.ReplaceAllString(l, ""))...)
+		all = append(all, strings.Fields(listed().ReplaceAllString(l, ""))...)
 	}
 	return all
 }

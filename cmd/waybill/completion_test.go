@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +82,7 @@ var openValues = strings.Fields("TEXT N TIME DURATION CURSOR TOKEN K=V KEY LABEL
 	"EVENT ANNOTATION NAME")
 
 // alternatives matches a text that lists the values of a closed set.
-var alternatives = regexp.MustCompile(`\b[a-z_-]+(?:, [a-z_-]+)* or [a-z_-]+$`)
+var alternatives = expression(`\b[a-z_-]+(?:, [a-z_-]+)* or [a-z_-]+$`)
 
 // flagLines returns a command line for each flag that takes a value, which ends before the value, and the name of
 // the value. The name is SET if the text of the flag lists the values.
@@ -102,7 +101,7 @@ func flagLines() (lines [][]string, values []string) {
 				line = append(line, "@last")
 			}
 			value, text := pflag.UnquoteUsage(f)
-			if _, list, ok := strings.Cut(text, ": "); ok && alternatives.FindString(list) == list {
+			if _, list, ok := strings.Cut(text, ": "); ok && alternatives().FindString(list) == list {
 				value = "SET"
 			}
 			lines, values = append(lines, append(line, "--"+f.Name, "")), append(values, value)

@@ -15,11 +15,11 @@ func configure(t *testing.T, dir string, setting ...string) {
 // atTerminal runs a command in dir at a terminal, where a person answers every question with yes.
 func atTerminal(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command("person", append([]string{"y", "waybill"}, args...)...)
+	cmd := exec.Command("waybill", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "USERPROFILE="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir,
 		"TERM=xterm")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := withPerson(cmd, "y"); err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, out)
 	}
 }

@@ -30,11 +30,39 @@ type besieged struct {
 	proposal   string
 }
 
-// besiege makes a store with a step that waits, a proposal, and a workflow with a command; then it gets signers.
+// besiege returns a store with a step that waits, a proposal, and a workflow with a command; then it gets signers.
 func besiege(t *testing.T) *besieged {
 	t.Helper()
-	dir := newDir(t, shipFlow)
-	p := &besieged{signedStore: &signedStore{program: program{t, dir, filepath.Join(dir, "home", "local")}}}
+	dir, made := besiegedOnce.copied(t, func(dir string) besieged {
+		p := besiegedIn(t, dir)
+		p.begins()
+		return *p
+	})
+	p := besiegedIn(t, dir)
+	p.run, p.proposal, p.signed = made.run, made.proposal, made.signed
+	p.inRogue().atTerminal(0, "y", "trust", "cmd.yaml") // the log names the place of the file
+	return p
+}
+
+// inRogue is the program in the copy that the signers do not have.
+func (p *besieged) inRogue() program { return program{p.t, p.dir, p.rogue} }
+
+// besiegedOnce is the directory that each test begins with.
+var besiegedOnce fixture[besieged]
+
+// besiegedIn is what is in a directory of a besieged store.
+func besiegedIn(t *testing.T, dir string) *besieged {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	return &besieged{signedStore: &signedStore{program: program{t, at("work"), filepath.Join(at("work"), "home", "local")}}, old: at("old"), rogue: at("rogue")}
+}
+
+// begins makes the store and its copies.
+func (p *besieged) begins() {
+	p.t.Helper()
+	if err := os.Mkdir(p.dir, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	p.writeFile("w.yaml", shipFlow)
 	p.writeFile("allowed", "ada "+adaTouch.Public()+"\n")
 	p.writeFile("cmd.yaml", commandWorkflow)
 	p.writeFile("check.json", checkProposal)
@@ -43,18 +71,14 @@ func besiege(t *testing.T) *besieged {
 	p.json(&shown, "runs", "show", "@last")
 	p.run = shown.RunID
 	p.proposal = p.createProposal("check.json")
-	p.old, p.rogue = filepath.Join(t.TempDir(), "old"), filepath.Join(t.TempDir(), "rogue")
 	p.copied(p.store, p.old)
 	p.copied(p.store, p.rogue)
-	rogue := *p.signedStore
-	rogue.store = p.rogue
+	rogue := p.inRogue()
 	rogue.atTerminal(0, "y", "approve", "@last")
 	rogue.atTerminal(0, "y", "proposals", "approve", p.proposal)
 	rogue.runPiped(0, "proposals", "apply", p.proposal)
-	rogue.atTerminal(0, "y", "trust", "cmd.yaml")
 	p.atTerminal(0, "y", "config", "set", "signers", "@allowed")
 	p.by(adaTouch, "config", "set", "signersRequire", "touch")
-	return p
 }
 
 // copied copies a store.
@@ -233,6 +257,7 @@ func (p *besieged) bySignature(key consenttest.Key) {
 
 // TestWithoutTheKey takes each way around the key of the only signer: nothing is approved, installed, changed or trusted.
 func TestWithoutTheKey(t *testing.T) {
+	t.Parallel()
 	for name, attack := range siege {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,6 +272,7 @@ func TestWithoutTheKey(t *testing.T) {
 
 // TestRewrittenStores: a store that a program rewrote as a whole is found by the signers from outside.
 func TestRewrittenStores(t *testing.T) {
+	t.Parallel()
 	for name, attack := range map[string]func(*besieged){
 		"all of before":     func(p *besieged) { p.emptied(); p.copied(p.old, p.store) },
 		"all of a copy":     func(p *besieged) { p.emptied(); p.copied(p.rogue, p.store) },

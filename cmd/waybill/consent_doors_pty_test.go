@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -96,9 +95,9 @@ var sideDoors = map[string]func(*besieged){
 		}
 		for _, args := range [][]string{{"approve", "@last"}, {"proposals", "approve", p.proposal}, {"proposals", "apply", p.proposal},
 			{"trust", "cmd.yaml"}, {"config", "set", "retentionDays", "7"}, {"run", "cmd.yaml"}} {
-			cmd := exec.Command("person", append([]string{"y", "waybill"}, append(args, "--store", p.store)...)...)
-			cmd.Dir, cmd.Env = p.dir, env
-			if out, err := cmd.CombinedOutput(); err == nil && args[0] != "run" && args[1] != "apply" {
+			cmd := p.command(args...)
+			cmd.Env = env
+			if out, err := withPerson(cmd, "y"); err == nil && args[0] != "run" && args[1] != "apply" {
 				p.t.Errorf("%q: %s", args, out)
 			}
 		}

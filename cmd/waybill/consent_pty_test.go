@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +170,7 @@ func TestEraseShowsWhatIsErased(t *testing.T) {
 // TestEarlyInputIsNoConsent types y before each question is shown, several times, as a program that
 // waits for a careless person would.
 func TestEarlyInputIsNoConsent(t *testing.T) {
+	t.Parallel()
 	for _, c := range consents() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -199,11 +199,12 @@ func TestEarlyInputIsNoConsent(t *testing.T) {
 }
 
 // asked matches a question that waits for its answer; a refusal quotes it before its code.
-var asked = regexp.MustCompile(`/N\] ([^[]|$)`)
+var asked = expression(`/N\] ([^[]|$)`)
 
 // TestConsentNeedsOneTerminal redirects each stream of each command that asks, with y in the input: it
 // must refuse with the code of its area, ask nothing, change nothing, and not wait.
 func TestConsentNeedsOneTerminal(t *testing.T) {
+	t.Parallel()
 	for _, c := range consents() {
 		if c.name == "override" {
 			continue // without a terminal it is refused before the question: TestOverrideShowsAndAsks
@@ -233,7 +234,7 @@ func TestConsentNeedsOneTerminal(t *testing.T) {
 					text += string(data)
 					_ = os.Remove(filepath.Join(dir, file))
 				}
-				if asked.MatchString(text) {
+				if asked().MatchString(text) {
 					t.Errorf("%s: the question was asked:\n%s", redirection, text)
 				}
 				hidden := redirection == "2>/dev/null" || strings.HasPrefix(redirection, "2>/dev/pts")

@@ -42,21 +42,41 @@ type signedStore struct {
 // approval, and a proposal.
 func withSigners(t *testing.T, allowed string) *signedStore {
 	t.Helper()
-	dir := newDir(t, shipFlow)
-	p := &signedStore{program: program{t, dir, filepath.Join(dir, "home", "local")}}
+	p := signersIn(t, t.TempDir())
+	p.begins(allowed)
+	return p
+}
+
+// signersIn is the store with signers of a directory.
+func signersIn(t *testing.T, dir string) *signedStore {
+	return &signedStore{program: program{t, dir, filepath.Join(dir, "home", "local")}}
+}
+
+// begins makes the store, with its first signers.
+func (p *signedStore) begins(allowed string) {
+	p.t.Helper()
+	p.writeFile("w.yaml", shipFlow)
 	p.writeFile("allowed", allowed)
 	p.runPiped(0, "start", "w.yaml")
 	p.atTerminal(0, "y", "config", "set", "signers", "@allowed")
-	return p
 }
 
 // touchStore is withSigners with one software security key, and touch required.
 func touchStore(t *testing.T) *signedStore {
 	t.Helper()
-	p := withSigners(t, "ada "+adaTouch.Public()+"\n")
-	p.by(adaTouch, "config", "set", "signersRequire", "touch")
+	dir, signed := touchOnce.copied(t, func(dir string) int {
+		p := signersIn(t, dir)
+		p.begins("ada " + adaTouch.Public() + "\n")
+		p.by(adaTouch, "config", "set", "signersRequire", "touch")
+		return p.signed
+	})
+	p := signersIn(t, dir)
+	p.signed = signed
 	return p
 }
+
+// touchOnce is the directory of touchStore that each test begins with.
+var touchOnce fixture[int]
 
 // awaits starts a run whose step waits for an approval of notes.
 func (p *signedStore) awaits(notes string) {
@@ -273,6 +293,7 @@ func (p *signedStore) setting(key string) string {
 // TestSignedElsewhere makes each call that has to be signed with a signature of a security key that was made elsewhere. Without
 // one it is refused, also at a terminal, and nothing is stored.
 func TestSignedElsewhere(t *testing.T) {
+	t.Parallel()
 	for _, c := range consentCalls() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

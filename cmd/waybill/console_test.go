@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -239,7 +238,7 @@ func TestConsoleListsOnePage(t *testing.T) {
 	pages := 0
 	for path := "/runs"; path != ""; pages++ {
 		_, text := c.ask(path)
-		rows := consoleRow.FindAllStringSubmatch(text, -1)
+		rows := consoleRow().FindAllStringSubmatch(text, -1)
 		if len(rows) == 0 || len(rows) > 50 {
 			t.Fatalf("%s has %d rows", path, len(rows))
 		}
@@ -250,7 +249,7 @@ func TestConsoleListsOnePage(t *testing.T) {
 			seen[row[1]] = true
 		}
 		path = ""
-		if next := consoleNext.FindStringSubmatch(text); next != nil {
+		if next := consoleNext().FindStringSubmatch(text); next != nil {
 			path = html.UnescapeString(next[1])
 		}
 	}
@@ -260,8 +259,8 @@ func TestConsoleListsOnePage(t *testing.T) {
 }
 
 var (
-	consoleRow  = regexp.MustCompile(`<tr data-run="([^"]*)"`)
-	consoleNext = regexp.MustCompile(`<a href="([^"]*)">Next page</a>`)
+	consoleRow  = expression(`<tr data-run="([^"]*)"`)
+	consoleNext = expression(`<a href="([^"]*)">Next page</a>`)
 )
 
 // TestConsoleShowsTheDifference: of a proposal that replaces a file of the project, with its lines marked as text too.

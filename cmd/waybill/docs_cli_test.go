@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ import (
 const cliDocs = "../../docs/cli"
 
 // generated is the part of the index that is written from the commands.
-var generated = regexp.MustCompile(`(?s)(<!-- generated: [^\n]*-->\n).*?(<!-- end of generated -->)`)
+var generated = expression(`(?s)(<!-- generated: [^\n]*-->\n).*?(<!-- end of generated -->)`)
 
 // TestCommandPagesAreCurrent: docs/cli has one page per top-level command, made from the
 // commands themselves, and an index that lists them in the groups of the help.
@@ -43,12 +42,12 @@ func TestCommandPagesAreCurrent(t *testing.T) {
 		}
 	}
 	index, err := os.ReadFile(filepath.Join(cliDocs, "README.md"))
-	if err != nil || !generated.Match(index) {
+	if err != nil || !generated().Match(index) {
 		t.Fatalf("the index of the commands has no generated part: %v", err)
 	}
 	current(t, filepath.Join(cliDocs, "README.md"),
-		generated.ReplaceAllStringFunc(string(index), func(part string) string {
-			m := generated.FindStringSubmatch(part)
+		generated().ReplaceAllStringFunc(string(index), func(part string) string {
+			m := generated().FindStringSubmatch(part)
 			return m[1] + commandIndex(root) + m[2]
 		}))
 }
@@ -112,9 +111,9 @@ func commandPage(top *cobra.Command) string {
 }
 
 var (
-	quotedCommand = regexp.MustCompile(`'(waybill [^'\n]*)'`)
-	markdownSigns = regexp.MustCompile(`[*_<>]|\[`)
-	codeSpan      = regexp.MustCompile("`[^`\n]*`")
+	quotedCommand = expression(`'(waybill [^'\n]*)'`)
+	markdownSigns = expression(`[*_<>]|\[`)
+	codeSpan      = expression("`[^`\n]*`")
 )
 
 // prose is a long help text as Markdown: paragraphs are text, what is indented or spelled
@@ -129,11 +128,11 @@ func prose(long string) string {
 			fmt.Fprintf(&b, "```text\n%s\n```\n", part)
 			continue
 		}
-		part = quotedCommand.ReplaceAllString(part, "`$1`")
-		spans := codeSpan.FindAllStringIndex(part, -1)
+		part = quotedCommand().ReplaceAllString(part, "`$1`")
+		spans := codeSpan().FindAllStringIndex(part, -1)
 		out, at := "", 0
 		for _, s := range append(spans, []int{len(part), len(part)}) {
-			out += markdownSigns.ReplaceAllString(part[at:s[0]], `\$0`) + part[s[0]:s[1]]
+			out += markdownSigns().ReplaceAllString(part[at:s[0]], `\$0`) + part[s[0]:s[1]]
 			at = s[1]
 		}
 		b.WriteString(out + "\n")

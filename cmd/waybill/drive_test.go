@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // The workflow files that are driven: Waybill's own in the published format, and published ones where
@@ -216,12 +217,16 @@ func TestCollectionIsDriven(t *testing.T) {
 	all := collection(t)
 	dir, store := place(t, all...)
 	t.Chdir(dir)
+	cases := sample.OneIn(t, 2)
 	ends := map[string]string{}
 	for _, file := range all {
 		p := readPublished(t, filepath.Join(dir, ".waybill", "workflows", filepath.Base(file)))
 		name := filepath.Base(file)
 		paths := map[string][]string{}
 		for _, spelling := range slices.Sorted(maps.Keys(spellers)) {
+			if spelling != "exact" && !cases.Try() {
+				continue
+			}
 			path, waits := drive(t, cliDoor{dir, store}, p, p.file, spellers[spelling])
 			paths[spelling], ends[name] = path, waits
 		}

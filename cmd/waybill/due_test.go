@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -42,9 +41,7 @@ func withWait(t *testing.T, flow string, trust bool) program {
 // trust records that a person trusts a file.
 func (p program) trust(file string) {
 	p.t.Helper()
-	cmd := exec.Command("person", "y", "waybill", "trust", file, "--store", p.store)
-	cmd.Dir = p.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := withPerson(p.command("trust", file), "y"); err != nil {
 		p.t.Fatalf("trust: %v\n%s", err, out)
 	}
 }
@@ -80,14 +77,15 @@ func (p program) status() string {
 // TestDueByManyProcesses: of ten processes at once one continues the run, and its command runs once.
 func TestDueByManyProcesses(t *testing.T) {
 	t.Parallel()
-	p := withWait(t, waiting(`"for":"1s"`, 2), true)
+	p := withWait(t, waiting(`"for":"3s"`, 2), true)
 	p.runPiped(0, "start", "w.json")
-	if d := p.due("--run"); len(d.Items) != 0 || d.Ahead != 1 || d.NextAtMs == 0 || p.ran() != "" {
+	d := p.due("--run")
+	if len(d.Items) != 0 || d.Ahead != 1 || d.NextAtMs == 0 || p.ran() != "" {
 		t.Fatalf("%+v, ran %q", d, p.ran())
 	}
 	p.runPiped(3, "run", "--run", "@last")
-	time.Sleep(1100 * time.Millisecond)
-	if d := p.due(); len(d.Items) != 1 || d.Items[0].StepID != "w" || d.Ahead != 0 || p.ran() != "" {
+	time.Sleep(time.Until(time.UnixMilli(d.NextAtMs).Add(100 * time.Millisecond)))
+	if d = p.due(); len(d.Items) != 1 || d.Items[0].StepID != "w" || d.Ahead != 0 || p.ran() != "" {
 		t.Fatalf("%+v, ran %q", d, p.ran())
 	}
 	var wg sync.WaitGroup

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +16,7 @@ import (
 var cacheFiles = []string{"guard-latest-2", "guard-all-2", "guard-changes-1"}
 
 // journalTimes matches the time of a line in the journal of changes.
-var journalTimes = regexp.MustCompile(`(?m)^(sess_\w+ )(\d+)( new)?$`)
+var journalTimes = expression(`(?m)^(sess_\w+ )(\d+)( new)?$`)
 
 // TestHookListEqualsTheLogs: after each of many changes to a store, a hook that follows the changes answers as one that
 // has read every session.
@@ -88,7 +87,7 @@ func (g *guarded) hookAt(dir string) string {
 func (g *guarded) age(cache string) {
 	name := filepath.Join(cache, "guard-changes-1")
 	if data, err := os.ReadFile(name); err == nil {
-		g.write(name, journalTimes.ReplaceAllString(string(data), "${1}1700000000000$3"))
+		g.write(name, journalTimes().ReplaceAllString(string(data), "${1}1700000000000$3"))
 	}
 	sessions := filepath.Join(cache, "..", "sessions")
 	if info, err := os.Stat(sessions); err == nil && time.Since(info.ModTime()) < time.Minute {

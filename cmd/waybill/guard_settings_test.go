@@ -17,9 +17,9 @@ import (
 // atTerminal answers the question of a command as a person does.
 func (g *guarded) atTerminal(answer string, args ...string) string {
 	g.Helper()
-	cmd := exec.Command("person", append([]string{answer, "waybill"}, args...)...)
+	cmd := exec.Command("waybill", args...)
 	cmd.Dir, cmd.Env = g.dir, append(os.Environ(), g.env()...)
-	out, _ := cmd.CombinedOutput()
+	out, _ := withPerson(cmd, answer)
 	return string(out)
 }
 
@@ -351,9 +351,9 @@ func TestSettingsThatChangeMeanwhile(t *testing.T) {
 			if err := os.Chmod(f.path, mode); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command("person", append([]string{"y", "waybill"}, f.install...)...)
-			cmd.Dir, cmd.Env = g.dir, append(os.Environ(), append(g.env(), "CHANGED_MEANWHILE="+change)...)
-			out, err := cmd.CombinedOutput()
+			cmd := exec.Command("waybill", f.install...)
+			cmd.Dir, cmd.Env = g.dir, append(os.Environ(), append(g.env(), changedMeanwhileFile+"="+change)...)
+			out, err := withPerson(cmd, "y")
 			got, _ := os.ReadFile(f.path)
 			wantText := before
 			if change != "" {

@@ -69,7 +69,7 @@ func checkWidth(t *testing.T, cmd *cobra.Command, help string, width int) {
 }
 
 // valueName is the form of the name of a flag's value in the help.
-var valueName = regexp.MustCompile(`^[A-Z][A-Z_=:|]+$|^N$`)
+var valueName = expression(`^[A-Z][A-Z_=:|]+$|^N$`)
 
 // TestFlagTexts: flags name their values, numbers and times say their unit and what they are by default, and
 // no text has the backquotes by which pflag takes a part of it for the name of the value.
@@ -82,7 +82,7 @@ func TestFlagTexts(t *testing.T) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			value, text := pflag.UnquoteUsage(f)
 			isSwitch := f.NoOptDefVal != ""
-			if isSwitch != (value == "") || !isSwitch && !valueName.MatchString(value) {
+			if isSwitch != (value == "") || !isSwitch && !valueName().MatchString(value) {
 				t.Errorf("%s --%s: %q is no name of a value", path, f.Name, value)
 			}
 			if strings.Contains(f.Usage, "`") || text == "" && !f.Hidden {
@@ -196,12 +196,12 @@ func TestOverviewFitsATerminal(t *testing.T) {
 }
 
 // shellWord matches a word of a shell, with quoted parts, or an operator.
-var shellWord = regexp.MustCompile(`(?:[^\s'"|&;<>()]|'[^']*'|"[^"]*")+|[|&;<>()]|\n`)
+var shellWord = expression(`(?:[^\s'"|&;<>()]|'[^']*'|"[^"]*")+|[|&;<>()]|\n`)
 
 // callsIn returns the arguments of the calls of waybill in lines of a shell.
 func callsIn(lines string) (calls [][]string) {
 	within := false
-	for _, word := range shellWord.FindAllString(lines, -1) {
+	for _, word := range shellWord().FindAllString(lines, -1) {
 		switch {
 		case word == "waybill":
 			calls, within = append(calls, []string{}), true

@@ -6,12 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"testing"
 )
 
 // ofIndex matches a call of the system that names a file of the index.
-var ofIndex = regexp.MustCompile(`"(?:[^"]*/)?(?:index|search|usage)-[0-9]+"`)
+var ofIndex = expression(`"(?:[^"]*/)?(?:index|search|usage)-[0-9]+"`)
 
 // TestVerifyNamesNoIndexToTheSystem: no call of the system of a verification names a file of the index; those of a list and
 // of a search do.
@@ -51,7 +50,7 @@ func TestVerifyNamesNoIndexToTheSystem(t *testing.T) {
 			if err != nil || len(calls) == 0 {
 				t.Fatal("no calls: ", err)
 			}
-			if got := ofIndex.Find(calls); (got != nil) != c.want {
+			if got := ofIndex().Find(calls); (got != nil) != c.want {
 				t.Errorf("a call names %q", got)
 			}
 		})

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -96,7 +95,7 @@ func (s *injected) atTerminal(args ...string) string {
 				done <- strings.ReplaceAll(string(screen), "\r\n", "\n")
 				return
 			}
-			switch plain := escapes.ReplaceAll(screen, nil); {
+			switch plain := escapes().ReplaceAll(screen, nil); {
 			case bytes.HasSuffix(plain, []byte("/N] ")):
 				_, _ = user.WriteString("n\n")
 			case bytes.HasSuffix(plain, []byte("› ")):
@@ -310,7 +309,7 @@ func TestEveryCommandIsInTheCorpus(t *testing.T) {
 // layoutOf describes the layout of a view: the indentation of each line. Colors are left out, and so
 // are lines that a spinner has drawn over.
 func layoutOf(view string) (out []string) {
-	view = escapes.ReplaceAllString(drawnOver.ReplaceAllString(view, ""), "")
+	view = escapes().ReplaceAllString(drawnOver().ReplaceAllString(view, ""), "")
 	for line := range strings.SplitSeq(view, "\n") {
 		out = append(out, fmt.Sprintf("%d", len(line)-len(strings.TrimLeft(line, " "))))
 	}
@@ -318,7 +317,7 @@ func layoutOf(view string) (out []string) {
 }
 
 // styles matches the colors of the program.
-var styles = regexp.MustCompile(`\x1b\[([0-2]|3[0-7]|90)?m|\r\x1b\[2K`)
+var styles = expression(`\x1b\[([0-2]|3[0-7]|90)?m|\r\x1b\[2K`)
 
 // TestInjectionsInTextViews puts each character that a terminal executes or does not show into every
 // place that takes text. No view at a terminal or in a pipe writes one as it is, and each view has the
@@ -355,7 +354,7 @@ func TestInjectionsInTextViews(t *testing.T) {
 // structureOf is the layout of a view whose texts may have other lengths: without the rows that
 // continue a text, which are quoted as the row before, or indented as it or further.
 func structureOf(view string) (out []string) {
-	view = differing.ReplaceAllString(escapes.ReplaceAllString(drawnOver.ReplaceAllString(view, ""), ""), "")
+	view = differing().ReplaceAllString(escapes().ReplaceAllString(drawnOver().ReplaceAllString(view, ""), ""), "")
 	const none = -1
 	last, command := none, false
 	for line := range strings.SplitSeq(strings.TrimRight(view, "\n"), "\n") {
@@ -379,10 +378,10 @@ func structureOf(view string) (out []string) {
 
 // differing matches what depends on the content and not on its layout: an artifact, which is shown or
 // named, and the rows of similar artifacts.
-var differing = regexp.MustCompile(`(?s)  text/plain\n.*?\n\n|\n +[0-9]+%  [^\n]*`)
+var differing = expression(`(?s)  text/plain\n.*?\n\n|\n +[0-9]+%  [^\n]*`)
 
 // sizeOf matches a size at the begin of a line, which is aligned at its end.
-var sizeOf = regexp.MustCompile(`(?m)^ *[0-9.]+ [kMG]?B`)
+var sizeOf = expression(`(?m)^ *[0-9.]+ [kMG]?B`)
 
 // marked reports views that name what they replace, and so are longer than with harmless text: what a
 // person consents to, errors that quote an argument with escapes, similar proposals, answers in JSON, and the timeline,
@@ -421,7 +420,7 @@ func compareViews(t *testing.T, hostile, other *injected, inject string) {
 			shown[fmt.Sprint(i, at)] = text
 			plain := text
 			if at == "terminal" {
-				plain = styles.ReplaceAllString(text, "")
+				plain = styles().ReplaceAllString(text, "")
 			}
 			for j, r := range plain {
 				if isRaw(r) {
@@ -447,7 +446,7 @@ func compareViews(t *testing.T, hostile, other *injected, inject string) {
 				layout = structureOf
 			}
 			if args[0] == "du" {
-				was, text = sizeOf.ReplaceAllString(was, "size"), sizeOf.ReplaceAllString(text, "size")
+				was, text = sizeOf().ReplaceAllString(was, "size"), sizeOf().ReplaceAllString(text, "size")
 			}
 			if got, want := fmt.Sprint(layout(was)), fmt.Sprint(layout(text)); got != want {
 				t.Errorf("%s: %.60q has another layout:\n%s\nthan with harmless text:\n%s", at, views[i], was, text)

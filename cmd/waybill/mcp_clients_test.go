@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -104,7 +103,7 @@ func (a *loopAgent) submit(r reply, decision string) reply {
 	return a.do(r.Data.Next.Tool, args)
 }
 
-var anyToken = regexp.MustCompile(`(st|ack|chk)\.v1\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
+var anyToken = expression(`(st|ack|chk)\.v1\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
 
 // sizedRight checks that an answer is valid by the full schema of its kind, its size, and that nothing but its tokens occurs twice.
 func sizedRight(t *testing.T, what string, r reply) {
@@ -130,7 +129,7 @@ func sizedRight(t *testing.T, what string, r reply) {
 		parts += len(doc.Data.Blockers.JCS())
 	}
 	once, all, times := parts, parts, map[string]int{}
-	for _, token := range anyToken.FindAllString(r.raw, -1) {
+	for _, token := range anyToken().FindAllString(r.raw, -1) {
 		if times[token]++; times[token] == 1 {
 			once += len(token)
 		}
@@ -227,7 +226,7 @@ func TestAnswersWithoutNextCommand(t *testing.T) {
 // tokensOf counts the tokens in a document.
 func tokensOf(raw string) map[string]int {
 	out := map[string]int{}
-	for _, token := range anyToken.FindAllString(raw, -1) {
+	for _, token := range anyToken().FindAllString(raw, -1) {
 		out[token]++
 	}
 	return out

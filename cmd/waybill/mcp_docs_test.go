@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -249,17 +248,17 @@ func schemas(t *testing.T, c *agent) func(tool string, r reply) {
 }
 
 // longWord matches tokens, digests and ids; the page shows only their beginning.
-var longWord = regexp.MustCompile(
+var longWord = expression(
 	`\b(st\.v1\.|ack\.v1\.|chk\.v1\.|(?:run|sess|node|attempt)_|sha256:)[A-Za-z0-9_.-]{16,}`)
 
 // aTime matches the time of the last event of a run.
-var aTime = regexp.MustCompile(`"lastAtMs":\d+`)
+var aTime = expression(`"lastAtMs":\d+`)
 
 // masked returns a document as the page shows it: indented, with the parts that differ between
 // executions masked.
 func masked(t *testing.T, text string) string {
 	t.Helper()
-	text = aTime.ReplaceAllString(longWord.ReplaceAllString(text, "$1…"), `"lastAtMs":0`)
+	text = aTime().ReplaceAllString(longWord().ReplaceAllString(text, "$1…"), `"lastAtMs":0`)
 	var doc any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)

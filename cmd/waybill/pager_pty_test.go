@@ -123,7 +123,7 @@ func TestPagerGetsSafeText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain := styles.ReplaceAllString(string(got), "")
+		plain := styles().ReplaceAllString(string(got), "")
 		for _, r := range plain {
 			if isRaw(r) {
 				t.Errorf("%q: the pager gets %U", args, r)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -13,25 +12,43 @@ import (
 )
 
 // question matches the end of a question on the screen.
-var question = regexp.MustCompile(`\[y/(a/)?N\] $`)
+var question = expression(`\[y/(a/)?N\] $`)
 
 // entry matches the end of a screen that waits for a line of text.
-var entry = regexp.MustCompile(`› $`)
+var entry = expression(`› $`)
 
 // person is the program "person ANSWER[|LINE…] COMMAND…" for scripts: it runs a command at a terminal of
 // its own, gives the answer to each question after it was asked, types the next line where text is
 // expected, and prints what the terminal showed. Its exit status is that of the command. Without a line
 // left it ends the input.
 func person() {
-	answer, lines, _ := strings.Cut(os.Args[1], "|")
-	typed := strings.Split(lines, "|")
 	cmd := exec.Command(os.Args[2], os.Args[3:]...)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
-	if err != nil {
+	screen, err := withPerson(cmd, os.Args[1])
+	_, _ = os.Stdout.Write(screen)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)
 	}
-	var screen []byte
+	os.Exit(cmd.ProcessState.ExitCode())
+}
+
+// withPerson runs a command at a terminal of its own, as the program "person" does with the same first argument, and returns
+// what the terminal showed. The error is that of Wait. Tests in Go call it: it needs no second process.
+func withPerson(cmd *exec.Cmd, answer string) (screen []byte, err error) {
+	answer, lines, _ := strings.Cut(answer, "|")
+	typed := strings.Split(lines, "|")
+	changed := os.Getenv(changedMeanwhileFile)
+	for _, v := range cmd.Env {
+		if name, value, _ := strings.Cut(v, "="); name == changedMeanwhileFile {
+			changed = value
+		}
+	}
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tty.Close() }()
 	buf := make([]byte, 4096)
 	for {
 		n, err := tty.Read(buf)
@@ -39,14 +56,14 @@ func person() {
 		if err != nil {
 			break
 		}
-		if question.Match(screen) {
-			if name := os.Getenv("CHANGED_MEANWHILE"); name != "" {
-				text, _ := os.ReadFile(name)
-				_ = os.WriteFile(name, append(text, '\n'), 0o600)
+		if question().Match(screen) {
+			if changed != "" {
+				text, _ := os.ReadFile(changed)
+				_ = os.WriteFile(changed, append(text, '\n'), 0o600)
 			}
 			_, _ = tty.WriteString(answer + "\n")
 		}
-		if entry.Match(screen) {
+		if entry().Match(screen) {
 			line := "\x04"
 			if len(typed) > 0 && lines != "" {
 				line, typed = typed[0]+"\n", typed[1:]
@@ -54,14 +71,11 @@ func person() {
 			_, _ = tty.WriteString(line)
 		}
 	}
-	_, _ = os.Stdout.Write(screen)
-	var exit *exec.ExitError
-	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(99)
-	}
-	os.Exit(cmd.ProcessState.ExitCode())
+	return screen, cmd.Wait()
 }
+
+// changedMeanwhileFile is the environment variable with a file that is changed before each answer.
+const changedMeanwhileFile = "CHANGED_MEANWHILE"
 
 // runWithYes runs the program in this process at a terminal, answers each question with y, and
 // returns the document that it prints.
@@ -82,7 +96,7 @@ func runWithYes(t *testing.T, args, env []string) string {
 				done <- string(screen)
 				return
 			}
-			if question.Match(screen) {
+			if question().Match(screen) {
 				_, _ = user.WriteString("y\n")
 			}
 		}

@@ -46,9 +46,8 @@ func (p program) configure(pairs ...string) {
 // showed. The exit status must be want.
 func (p program) atTerminal(want int, answer string, args ...string) string {
 	p.t.Helper()
-	cmd := exec.Command("person", append([]string{answer, "waybill"}, append(args, "--store", p.store)...)...)
-	cmd.Dir = p.dir
-	out, _ := cmd.CombinedOutput()
+	cmd := p.command(args...)
+	out, _ := withPerson(cmd, answer)
 	if got := cmd.ProcessState.ExitCode(); got != want {
 		p.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -86,8 +85,8 @@ func (s *terminalSession) start(columns uint16) {
 }
 
 var (
-	drawnOver = regexp.MustCompile(`[^\n]*\r\x1b\[2K`)
-	escapes   = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
+	drawnOver = expression(`[^\n]*\r\x1b\[2K`)
+	escapes   = expression(`\x1b\[[0-9;?]*[a-zA-Z]`)
 )
 
 // text returns the text of the screen, without colors and without overwritten parts.
@@ -95,7 +94,7 @@ func (s *terminalSession) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := strings.ReplaceAll(s.all.String(), "\r\n", "\n")
-	return escapes.ReplaceAllString(drawnOver.ReplaceAllString(text, ""), "")
+	return escapes().ReplaceAllString(drawnOver().ReplaceAllString(text, ""), "")
 }
 
 // expect waits until new output contains the text, and consumes the output up to it.
@@ -122,7 +121,7 @@ func (s *terminalSession) turnPages() {
 			continue
 		}
 		s.from = len(text)
-		if !pageQuestion.MatchString(text[strings.LastIndex(text, "\n")+1:]) {
+		if !pageQuestion().MatchString(text[strings.LastIndex(text, "\n")+1:]) {
 			return
 		}
 		s.typeText("y\n")
@@ -131,7 +130,7 @@ func (s *terminalSession) turnPages() {
 }
 
 // pageQuestion matches the question after a page that is not the last one.
-var pageQuestion = regexp.MustCompile(`^Page [0-9]+ of [0-9]+: show the next page\? \[y/N\] $`)
+var pageQuestion = expression(`^Page [0-9]+ of [0-9]+: show the next page\? \[y/N\] $`)
 
 func (s *terminalSession) typeText(text string) {
 	s.Helper()

@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -83,9 +87,76 @@ func runValid(args []string, in io.Reader, out *os.File, errOut io.Writer, env [
 	if !bytes.HasPrefix(text, []byte(`{"v":1,"kind":`)) || bytes.Count(text, []byte("\n")) != 1 {
 		return status // empty or not a document: the events of 'runs watch', a schema
 	}
-	if err := validDocument(text); err != nil {
+	if err := askedOrValid(text); err != nil {
 		fmt.Fprintln(errOut, err)
 		return invalidStatus
 	}
 	return status
+}
+
+// validator is the name of the socket, beside the program under test, at which the process of the tests validates the
+// documents of the processes that it starts: it makes the schema of a kind once, not once for each process.
+const validator = "valid"
+
+// serveValidation listens at the socket until the process ends. Where it cannot, each process validates for itself.
+func serveValidation() {
+	program, err := exec.LookPath("waybill")
+	if err != nil {
+		return
+	}
+	l, err := net.Listen("unix", filepath.Join(filepath.Dir(program), validator))
+	if err != nil {
+		return
+	}
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			go func() {
+				defer func() { _ = conn.Close() }()
+				text, err := io.ReadAll(conn)
+				if err != nil {
+					return // the other process validates
+				}
+				answer := validAnswer
+				if err := validDocument(text); err != nil {
+					answer = err.Error()
+				}
+				_, _ = io.WriteString(conn, answer)
+			}()
+		}
+	}()
+}
+
+// validAnswer is what the validator answers for a valid document. For another one it answers the text of the error.
+const validAnswer = "valid"
+
+// askedOrValid is validDocument by the process of the tests, or by this process where there is no answer.
+func askedOrValid(text []byte) error {
+	answer, err := askValidator(text)
+	switch {
+	case err != nil || len(answer) == 0:
+		return validDocument(text)
+	case string(answer) != validAnswer:
+		return errors.New(string(answer))
+	}
+	return nil
+}
+
+// askValidator returns the answer of the process of the tests.
+func askValidator(text []byte) ([]byte, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix", Name: filepath.Join(filepath.Dir(program), validator)})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write(text); err != nil {
+		return nil, err
+	}
+	if err := conn.CloseWrite(); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(conn)
 }

@@ -41,6 +41,13 @@ func (i installed) Run() int {
 		name, value, _ := strings.Cut(v, "=")
 		_ = os.Setenv(name, value) // fails for invalid names only
 	}
+	serveValidation()
+	var err error
+	if fixtures, err = os.MkdirTemp("", "waybill-fixtures-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	defer func() { _ = os.RemoveAll(fixtures) }()
 	if flag.Parse(); *binary != "" {
 		own, err := exec.LookPath("waybill")
 		if err == nil {
@@ -64,6 +71,9 @@ func (i installed) Run() int {
 func TestMain(m *testing.M) {
 	testscript.Main(installed{m}, map[string]func(){
 		"waybill": func() {
+			if os.Getenv(peakFile) == "" {
+				debug.SetGCPercent(400) // almost all of these processes end before a collection is of use
+			}
 			status := runValid(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 			writePeak()
 			os.Exit(status)

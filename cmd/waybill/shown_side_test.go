@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -135,9 +134,9 @@ func (s shownPairs) add(t *testing.T, printed string, asJSON bool) {
 	if !asJSON {
 		for line := range strings.Lines(printed) {
 			path, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			s[listIndex.ReplaceAllString(path[strings.LastIndex(path, ".")+1:], "")+": "+value] = true
+			s[listIndex().ReplaceAllString(path[strings.LastIndex(path, ".")+1:], "")+": "+value] = true
 		}
-		for _, quoted := range quotedText.FindAllStringSubmatch(printed, -1) {
+		for _, quoted := range quotedText().FindAllStringSubmatch(printed, -1) {
 			s[quoted[1]+": "+quoted[2]] = true
 		}
 		return
@@ -168,9 +167,9 @@ func (s shownPairs) add(t *testing.T, printed string, asJSON bool) {
 
 var (
 	// listIndex matches the index of an item in a path.
-	listIndex = regexp.MustCompile(`\[\d+\]`)
+	listIndex = expression(`\[\d+\]`)
 	// quotedText matches text of others behind its name.
-	quotedText = regexp.MustCompile(`(\w+):? <UNTRUSTED>(.*?)</UNTRUSTED>`)
+	quotedText = expression(`(\w+):? <UNTRUSTED>(.*?)</UNTRUSTED>`)
 )
 
 // sideLogs records what the test looks for, and returns the ids of the proposals.

@@ -201,12 +201,12 @@ func (g goldenStore) projections() string {
 }
 
 // stamps match the parts that differ between two exports of the same session.
-var stamps = regexp.MustCompile(`"(bundleId|exportedAt|appVersion)":"[^"]*"`)
+var stamps = expression(`"(bundleId|exportedAt|appVersion)":"[^"]*"`)
 
 // unstamped returns a bundle without these parts, which are all near its beginning.
 func unstamped(bundle []byte) string {
 	head, rest, _ := strings.Cut(string(bundle), `"session":`)
-	return stamps.ReplaceAllString(head, `"$1":""`) + rest
+	return stamps().ReplaceAllString(head, `"$1":""`) + rest
 }
 
 func firstDifference(a, b string) string {

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +81,7 @@ func (f facts) compare(row engineviews.RunSummary, others []engineviews.RunSumma
 	}
 	isOpen := run.Status == runs.InProgress || run.Status == runs.Blocked
 	next := ""
-	if m := nextLine.FindStringSubmatch(text); m != nil {
+	if m := nextLine().FindStringSubmatch(text); m != nil {
 		next = m[1]
 	}
 	if isOpen != (next != "") {
@@ -98,7 +97,7 @@ func (f facts) compare(row engineviews.RunSummary, others []engineviews.RunSumma
 	}
 }
 
-var nextLine = regexp.MustCompile(`(?m)^Next: (waybill .*)$`)
+var nextLine = expression(`(?m)^Next: (waybill .*)$`)
 
 // resumed compares 'resume'.
 func (f facts) resumed(run engineviews.RunDetails, pending, next string, fail func(string, ...any)) {

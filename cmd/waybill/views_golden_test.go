@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -198,7 +197,7 @@ func (v *viewed) golden(all map[string]string) {
 			for _, columns := range []int{0, 20, 40, 80, 200} {
 				plain := v.view(columns, false, strings.Fields(call)...)
 				colored := v.view(columns, true, strings.Fields(call)...)
-				if bare := escapes.ReplaceAllString(colored, ""); bare != plain || columns == 0 && bare != colored {
+				if bare := escapes().ReplaceAllString(colored, ""); bare != plain || columns == 0 && bare != colored {
 					t.Errorf("%d columns: other text with colors:\n%q\n%q", columns, colored, plain)
 				}
 				if plain == "" {
@@ -222,10 +221,10 @@ func (v *viewed) golden(all map[string]string) {
 // isUnbroken reports a line with what is never broken: a command or id to copy, a line of a diagram, or a long word.
 func isUnbroken(line string) bool {
 	words := strings.Fields(line)
-	return unbroken.MatchString(line) || len(words) <= 2 && len(words[len(words)-1]) >= page.TextWidthMin
+	return unbroken().MatchString(line) || len(words) <= 2 && len(words[len(words)-1]) >= page.TextWidthMin
 }
 
-var unbroken = regexp.MustCompile(`waybill |sha256:[0-9a-f]{64}|(run|sess|store|node)_[a-z2-7]{26}|^graph TD$|^  [a-z2-7]{8}[\[{( ]`)
+var unbroken = expression(`waybill |sha256:[0-9a-f]{64}|(run|sess|store|node)_[a-z2-7]{26}|^graph TD$|^  [a-z2-7]{8}[\[{( ]`)
 
 // testdataOf returns the absolute path of test data, of this package or of all.
 func testdataOf(t *testing.T, name string) string {

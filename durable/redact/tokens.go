@@ -50,11 +50,10 @@ const fullColon = "\uff1a"
 // table returns the prepared table. It is built on its first use: a process that redacts nothing
 // does not need it.
 var table = sync.OnceValue(func() *formTable {
-	t := &formTable{bucket: make([]bucket, 1)}
-	for _, sign := range []byte(":=-[,>") {
-		for second := range 256 {
-			t.at(sign, byte(second)).sign = true
-		}
+	t := &formTable{bucket: append(make([]bucket, 0, 1<<10), bucket{}, bucket{sign: true})}
+	const signs = ":=-[,>"
+	for i := range len(signs) << 8 { // with each second byte
+		t.starts[int(signs[i>>8])<<8|i&0xff] = signAlone
 	}
 	for _, start := range []string{" \"", " '", "||", "??", "| ", "(\"", "('", fullColon} {
 		t.at(start[0], start[1]).sign = true
@@ -94,12 +93,14 @@ var table = sync.OnceValue(func() *formTable {
 	return t
 })
 
-// at returns the bucket of two bytes, which it makes.
+const signAlone = 1 // the index of the bucket that all pairs share of which only the sign is known
+
+// at returns the bucket of two bytes, which it makes. It is of no other pair.
 func (t *formTable) at(first, second byte) *bucket {
 	i := &t.starts[int(first)<<8|int(second)]
-	if *i == 0 {
-		*i = uint16(len(t.bucket))
-		t.bucket = append(t.bucket, bucket{})
+	if *i <= signAlone {
+		t.bucket = append(t.bucket, t.bucket[*i]) // which has no forms and lines
+		*i = uint16(len(t.bucket) - 1)
 	}
 	return &t.bucket[*i]
 }

@@ -15,15 +15,18 @@ import (
 
 // Key is a key pair of a test.
 type Key struct {
-	private     ed25519.PrivateKey
+	seed        byte
 	securityKey bool
 	// Untouched makes a security key sign without the user-present flag.
 	Untouched bool
 }
 
 // New returns the Ed25519 key of a seed.
-func New(seed byte) Key {
-	return Key{private: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))}
+func New(seed byte) Key { return Key{seed: seed} }
+
+// private is made at each use: a key that is a variable of a package costs a process nothing that does not use it.
+func (k Key) private() ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{k.seed}, ed25519.SeedSize))
 }
 
 // NewSecurityKey returns a key as it would live in a security key, sk-ssh-ed25519@openssh.com.
@@ -38,7 +41,7 @@ const application = "ssh:"
 
 // PublicKey implements ssh.Signer.
 func (k Key) PublicKey() ssh.PublicKey {
-	public := k.private.Public().(ed25519.PublicKey)
+	public := k.private().Public().(ed25519.PublicKey)
 	wire := ssh.Marshal(struct {
 		Type string
 		Key  []byte
@@ -69,7 +72,7 @@ func (k Key) Fingerprint() string { return ssh.FingerprintSHA256(k.PublicKey()) 
 // byte of flags and a counter between them (OpenSSH, PROTOCOL.u2f).
 func (k Key) Sign(_ io.Reader, data []byte) (*ssh.Signature, error) {
 	if !k.securityKey {
-		return &ssh.Signature{Format: ssh.KeyAlgoED25519, Blob: ed25519.Sign(k.private, data)}, nil
+		return &ssh.Signature{Format: ssh.KeyAlgoED25519, Blob: ed25519.Sign(k.private(), data)}, nil
 	}
 	flags := byte(1)
 	if k.Untouched {
@@ -78,7 +81,7 @@ func (k Key) Sign(_ io.Reader, data []byte) (*ssh.Signature, error) {
 	state := []byte{flags, 0, 0, 0, 7}
 	app, message := sha256.Sum256([]byte(application)), sha256.Sum256(data)
 	signed := append(append(append([]byte{}, app[:]...), state...), message[:]...)
-	return &ssh.Signature{Format: ssh.KeyAlgoSKED25519, Blob: ed25519.Sign(k.private, signed), Rest: state}, nil
+	return &ssh.Signature{Format: ssh.KeyAlgoSKED25519, Blob: ed25519.Sign(k.private(), signed), Rest: state}, nil
 }
 
 // Armoured returns the armoured SSHSIG signature over a message in a namespace.
