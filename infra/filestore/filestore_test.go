@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 
 func TestPorts(t *testing.T) { suite.Run(t, storetest.Directory) }
 
+// TestPortsWithPowerCuts: the cases that cut the power, and all others once more on the simulated disk.
+func TestPortsWithPowerCuts(t *testing.T) { suite.Run(t, storetest.Crash) }
+
 // TestOldCachesOfTheStoreAreRemoved: a saved ledger of the audit log removes those that are more than one format older,
 // and no other file.
 func TestOldCachesOfTheStoreAreRemoved(t *testing.T) {
