@@ -3,8 +3,9 @@
 // the same verdicts of package manifest, and passes the same suite (ports/porttest/suite).
 //
 // It does not write files: nothing survives the process, so it cannot show what a crash leaves, and
-// it has no retention, trash, quarantine, repair or inspection. It reads the clock only while it
-// waits for a lock. Entry points: NewDisk makes an absent store, Disk.Open a handle on it.
+// it has no retention, trash, quarantine, repair or inspection. Its performers hold leases by a clock
+// of the store, as those of a database do (leases.go), and a test can stop a handle or cut it off
+// (process.go). Entry points: NewDisk makes an absent store, Disk.Open a handle on it.
 package memstore
 
 import (
@@ -24,6 +25,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/durable/sorting"
+	"github.com/waybill/waybill/infra/lease"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -41,7 +43,9 @@ type Disk struct {
 	controls map[string]ports.Control // of sessions, by path
 
 	tombstones map[canon.Digest]canon.Value // of erased artifacts
-	performed  map[id.Session]bool          // sessions with a performer
+
+	clock  lease.Clock         // the clock of the store, which decides about leases
+	leases map[string]*granted // by session
 }
 
 // log is one log: the session's own, a side log or a log of the store. A log that was locked and
@@ -49,7 +53,7 @@ type Disk struct {
 type log struct {
 	manifest []byte            // all groups, as in manifest.jsonl
 	segments map[string][]byte // by file name
-	held     bool              // a handle holds the exclusive lock
+	holder   *Store            // the handle that holds the exclusive lock
 }
 
 // Store is one handle on a Disk, as a process would have it. It is safe for use by several
@@ -57,9 +61,7 @@ type log struct {
 type Store struct {
 	disk *Disk
 	wait time.Duration // how long Lock, Confirm and Commit wait for a lock
-
-	mu   sync.Mutex      // guards mine
-	mine map[string]bool // by root of a log: this handle holds its lock
+	*process
 }
 
 // A Store implements the ports that the engine requires; further ones are asserted beside their
@@ -81,14 +83,19 @@ func NewDisk(seed id.Seed) *Disk {
 	return &Disk{
 		seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{},
 		controls: map[string]ports.Control{}, tombstones: map[canon.Digest]canon.Value{},
-		performed: map[id.Session]bool{},
+		clock: lease.System, leases: map[string]*granted{},
 	}
 }
 
 // Open returns a new handle; lockWait is how long it waits for a lock that another handle holds.
 // Opening makes no store. A handle has no Close.
 func (d *Disk) Open(lockWait time.Duration) *Store {
-	return &Store{disk: d, wait: lockWait, mine: map[string]bool{}}
+	return d.OpenAs(ports.Holder{PID: os.Getpid()}, lease.System, lockWait)
+}
+
+// OpenAs is Open for a handle of another process, with the clock of its machine.
+func (d *Disk) OpenAs(who ports.Holder, clock lease.Clock, lockWait time.Duration) *Store {
+	return &Store{disk: d, wait: lockWait, process: &process{who: who, clock: clock}}
 }
 
 // log returns the log with a root, and adds it where it does not exist; the caller holds mu.
@@ -104,7 +111,7 @@ func (d *Disk) log(root string) *log {
 // Read implements ports.Logs. It reads a snapshot of the log, which no writer changes, so it never
 // sees the tail of an append that is in progress and never reads twice.
 func (s *Store) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return manifest.Verdict{}, err
 	}
 	return manifest.Read(s.disk.input(r), visit(r.From).Visit)
@@ -139,10 +146,10 @@ func (d *Disk) input(r ports.ReadRequest) manifest.Input {
 // waits while a writer holds the log, and returns SESSION_LOCKED or STORE_LOCKED when the wait is
 // over.
 func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head) error {
-	if head.IsZero() {
-		return nil
+	if err := s.reach(ctx); err != nil || head.IsZero() {
+		return err
 	}
-	if err := s.await(ctx, l, func(kept *log) bool { return !kept.held }); err != nil {
+	if err := s.await(ctx, l, func(kept *log) bool { return kept.holder == nil }); err != nil {
 		return err
 	}
 	s.disk.mu.Lock()
@@ -165,11 +172,11 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 		return at, err
 	}
 	defer leave() // until then the gate cannot end, so the log stays locked
+	if err := s.begin(ctx, true); err != nil {
+		return at, err
+	}
 	// A witness proves that some handle holds the lock; the lock must be this handle's.
-	s.mu.Lock()
-	mine := s.mine[p.Log.Root]
-	s.mu.Unlock()
-	if !mine {
+	if !s.holds(p.Log) {
 		return at, ports.ErrWitness
 	}
 	seg, err := manifest.EncodeSegment(p.Log, p.Events)
@@ -194,6 +201,9 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	group := manifest.Group(p.Log, at, seg)
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
+	if err := s.disk.checkLease(p); err != nil {
+		return at, err
+	}
 	for _, o := range p.Objects {
 		s.disk.objects[manifest.ObjectDir(o.Kind)+"/"+manifest.ObjectName(o.Kind, o.Ref())] = bytes.Clone(o.Bytes)
 	}
@@ -201,13 +211,20 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	l := s.disk.log(p.Log.Root)
 	l.segments[seg.Name()] = seg.Bytes
 	l.manifest = append(l.manifest, group...)
-	return at.After(group, seg), nil
+	return at.After(group, seg), s.committed()
+}
+
+// holds reports whether this handle holds the lock of a log.
+func (s *Store) holds(l manifest.Log) bool {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	return s.disk.log(l.Root).holder == s
 }
 
 // Object implements ports.Objects. An erased artifact or installed artifact is ARTIFACT_ERASED with
 // the data of its tombstone; an absent object is STORE_CORRUPT with the detail "missing".
 func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
 	s.disk.mu.Lock()
@@ -228,7 +245,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 // Sessions implements ports.Sessions: sorted by id, without the logs of the store. Sessions that
 // were locked and never committed to are among them; their logs read as unborn.
 func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
 	s.disk.mu.Lock()
@@ -246,12 +263,12 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 }
 
 // Tenant implements ports.Tenancy.
-func (s *Store) Tenant(context.Context) (string, error) { return "local", nil }
+func (s *Store) Tenant(ctx context.Context) (string, error) { return "local", s.reach(ctx) }
 
 // StoreID implements ports.Identity. A store that does not exist has the zero id; with
 // ports.MayCreate it is created.
 func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return id.Store{}, err
 	}
 	s.disk.mu.Lock()
@@ -266,7 +283,7 @@ func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, err
 // seed of the disk. Without ports.MayCreate an absent keyring is KEYRING_INVALID with the detail
 // "missing".
 func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return token.Keys{}, err
 	}
 	s.disk.mu.Lock()
@@ -286,44 +303,37 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 // be written while its own log is locked. The returned function may be called more than once; only
 // the first call releases the lock.
 func (s *Store) Lock(ctx context.Context, l manifest.Log) (func() error, error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
 	err := s.await(ctx, l, func(kept *log) bool {
-		if kept.held {
+		if kept.holder != nil {
 			return false
 		}
-		kept.held = true
+		kept.holder = s
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.mark(l.Root, true)
 	return sync.OnceValue(func() error {
-		// The mark first: once the lock is free, another call of this handle may take it.
-		s.mark(l.Root, false)
 		s.disk.mu.Lock()
 		defer s.disk.mu.Unlock()
-		s.disk.log(l.Root).held = false
+		s.disk.log(l.Root).holder = nil
 		return nil
 	}), nil
 }
 
-// mark records whether this handle holds the lock of a log; Append requires it.
-func (s *Store) mark(root string, held bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mine[root] = held
-}
-
 // await calls take, under the disk's lock, once a millisecond until it returns true or the handle's
-// wait is over. It then returns SESSION_LOCKED, or STORE_LOCKED for a log of the store, with this
-// process as the holder; a context that ends is INTERRUPTED.
+// wait is over. It then returns SESSION_LOCKED, or STORE_LOCKED for a log of the store, with the
+// process that holds the lock; a context that ends is INTERRUPTED.
 func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool) error {
 	for deadline := time.Now().Add(s.wait); ; time.Sleep(time.Millisecond) {
 		if err := ctx.Err(); err != nil {
 			return fault.Wrap(err, fault.Interrupted, "waiting for the lock was interrupted")
 		}
 		s.disk.mu.Lock()
-		ok := take(s.disk.log(l.Root))
+		ok, holder := take(s.disk.log(l.Root)), s.disk.log(l.Root).holder
 		s.disk.mu.Unlock()
 		if ok {
 			return nil
@@ -334,7 +344,7 @@ func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool)
 			if l.Table.OwnerField == "storeId" {
 				code = fault.StoreLocked
 			}
-			return fault.New(code, "%s: the lock is held by process %d", l.Owner, os.Getpid()).With("holderPid", os.Getpid())
+			return fault.New(code, "%s: the lock is held by %s", l.Owner, holder.who).With("holder", holder.who)
 		}
 	}
 }

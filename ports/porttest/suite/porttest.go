@@ -33,6 +33,8 @@ type Store interface {
 	ports.SessionControls
 	ports.SessionImporter
 	ports.Tombstones
+	// Performers gives the leases of performers; see Leases for stores that have them.
+	Performers() ports.Performers
 }
 
 // Setup prepares a store that does not exist yet, and returns the function that opens it. Each call
@@ -69,6 +71,13 @@ func Cases() []Case {
 		{"only a live witness of this log appends", witnesses},
 		{"a log has one writer at a time", exclusiveLock},
 		{"concurrent writers lose nothing", concurrentWriters},
+		{"a session has one performer at a time", onePerformer},
+		{"a token orders leases where a store has them", leaseTokens},
+		{"an append under a lease that is not present is refused", staleLease},
+		{"the tokens of leases grow", growingTokens},
+		{"a late release does not end the next lease", lateRelease},
+		{"a lease is renewed while its holder lives", renewal},
+		{"the lease of a holder that hangs ends", hungHolder},
 		{"objects are found by their digest", objects},
 		{"sessions are listed by id", sessions},
 		{"side logs and logs of the store are independent", sideLogs},
