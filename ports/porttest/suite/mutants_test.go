@@ -91,6 +91,7 @@ func idleMethods() []idle {
 		ofStore("Logs.Confirm", "a head of another log is not on the chain", func(st s) s { return noConfirm{st} }),
 		ofStore("Logs.Append", read, func(st s) s { return noAppend{st} }),
 		ofStore("Locks.Lock", "a log has one writer at a time", func(st s) s { return noLock{st} }),
+		ofStore("Performers.Hold", "a session has one performer at a time", func(st s) s { return noHold{st} }),
 		ofStore("Objects.Object", objects, func(st s) s { return noObject{st} }),
 		ofStore("ObjectStreams.ObjectStream", "objects are streams that end with their digest",
 			func(st s) s { return noObjectStream{st} }),

@@ -20,6 +20,7 @@ type (
 	noConfirm              struct{ suite.Store }
 	noAppend               struct{ suite.Store }
 	noLock                 struct{ suite.Store }
+	noHold                 struct{ suite.Store }
 	noObject               struct{ suite.Store }
 	noObjectStream         struct{ suite.Store }
 	noSessions             struct{ suite.Store }
@@ -78,6 +79,7 @@ func (noAppend) Append(ctx, ports.Witness, manifest.Head, manifest.Plan) (h mani
 	return
 }
 func (noLock) Lock(ctx, manifest.Log) (func() error, error)     { return func() error { return nil }, nil }
+func (noHold) Performers() ports.Performers                     { return noPerformers{} }
 func (noObject) Object(ctx, kind, digest) (b []byte, err error) { return }
 func (noObjectStream) ObjectStream(ctx, kind, digest) (io.ReadCloser, int64, error) {
 	return io.NopCloser(&bytes.Buffer{}), 0, nil
@@ -144,6 +146,13 @@ func (noInspectWithObjects) InspectWithObjects(ctx, func(kind, digest)) (f []fin
 	return
 }
 func (noLogBytes) LogBytes(ctx, manifest.Log) (n int64, err error) { return }
+
+// noPerformers gives a lease to every caller.
+type noPerformers struct{}
+
+func (noPerformers) Hold(ctx, id.Session) (ports.Lease, error) {
+	return ports.Lease{Release: func() error { return nil }}, nil
+}
 
 // idleDigests is a visitor that does nothing.
 type idleDigests struct{}
