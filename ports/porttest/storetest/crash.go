@@ -55,12 +55,7 @@ func Crash(t testing.TB) suite.Bench {
 			},
 			Weaken: func() func() { d.weak.Store(true); return func() { d.weak.Store(false) } },
 		},
-		Starved: func(do func(suite.Store)) {
-			s := d.open(0)
-			d.starved.Store(true)
-			defer d.starved.Store(false)
-			do(s)
-		},
+		Starve: func() func() { d.starved.Store(true); return func() { d.starved.Store(false) } },
 	}
 }
 

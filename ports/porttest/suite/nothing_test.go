@@ -60,6 +60,8 @@ type (
 	noEachStored           struct{ suite.Store }
 	noInspectWithObjects   struct{ suite.Store }
 	noLogBytes             struct{ suite.Store }
+	noUnknownEntries       struct{ suite.Store }
+	noDescriptors          struct{ suite.Store }
 )
 
 type (
@@ -146,6 +148,9 @@ func (noInspectWithObjects) InspectWithObjects(ctx, func(kind, digest)) (f []fin
 	return
 }
 func (noLogBytes) LogBytes(ctx, manifest.Log) (n int64, err error) { return }
+
+func (noUnknownEntries) UnknownEntries(ctx) (names []string, err error) { return }
+func (noDescriptors) OutOfDescriptors() (n int64)                       { return }
 
 // noPerformers gives a lease to every caller.
 type noPerformers struct{}

@@ -103,6 +103,7 @@ func Cases() []Case {
 		{"a session is imported as a whole", opened(importSession)},
 		{"an import that is not committed leaves no session", opened(abandonedImport)},
 		{"invalid imports are rejected", opened(invalidImport)},
+		{"tombstones of a bundle do not replace what is stored", opened(importTombstones)},
 		{"a session is imported once", opened(concurrentImports)},
 		{"a session is extended as a whole", opened(extensions)},
 		{"objects are streams that end with their digest", objectStreams},
