@@ -251,7 +251,7 @@ func TestNotesWithoutAnEditor(t *testing.T) {
 func TestContract(t *testing.T) {
 	suite.Person(t, func() suite.Desk {
 		d := sit(t, 80)
-		t.Cleanup(func() { d.screen() })
+		t.Cleanup(func() { _ = d.person.Close() }) // ends what still reads the terminal
 		d.opts.Read = func(string) (advance.Artifact, error) { return advance.Artifact{Bytes: []byte("x")}, nil }
 		return suite.Desk{Person: d.View, Type: func(text string) { d.answers(text) }, Line: "an answer\n", Second: "2\n",
 			File: "out.json\n", Yes: "y\n", Stop: "\x04"}
