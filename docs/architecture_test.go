@@ -74,7 +74,7 @@ var layers = []layer{
 	{"pages", []string{"durable/pages"}},
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",
-		"infra/identity", "infra/loopback", "infra/memstore", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch", "infra/workqueue"}},
+		"infra/identity", "infra/lease", "infra/loopback", "infra/memstore", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch", "infra/workqueue"}},
 	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/consoleserver", "infra/httpserver", "infra/mcpserver", "infra/notifier", "infra/pinfile", "ports/porttest/crashfs",
 		"ports/porttest/enginetest"}},
 	{"infra", []string{"infra/filestore/layout", "infra/machinefile"}},

@@ -28,7 +28,7 @@ type Controls interface {
 
 	// UpdateControl replaces a control file by the result of change. No other update happens in
 	// between, and an error of change leaves the file unchanged and is returned. nil promises that
-	// the new content is as durable as an Append of this store; readers see the old or the new content, complete. A
+	// the new content is as durable as an Append; readers see the old or the new content, complete. A
 	// store that does not exist is created.
 	UpdateControl(ctx context.Context, f ControlFile, change func(Control) (Control, error)) error
 }
@@ -56,6 +56,6 @@ type SessionControls interface {
 	UpdateSessionControl(ctx context.Context, s id.Session, f ControlFile, change func(Control) (Control, error)) error
 
 	// DropSessionControl removes a control file, damaged or not; a missing one is no error. nil
-	// promises that the removal is as durable as an Append of this store. It waits as UpdateSessionControl does.
+	// promises that the removal is as durable as an Append. It waits as UpdateSessionControl does.
 	DropSessionControl(ctx context.Context, s id.Session, f ControlFile) error
 }

@@ -15,7 +15,7 @@ type Keyring interface {
 
 	// Rotate makes a new key the current one and the current key the previous one. Tokens of both
 	// verify from then on; tokens of the former previous key do not. nil promises that the new keys
-	// are as durable as an Append of this store. STORE_CONFLICT: the current key is not r.From, since another process
+	// are as durable as an Append. STORE_CONFLICT: the current key is not r.From, since another process
 	// rotated; a second rotation would void the tokens that the first one preserved.
 	Rotate(ctx context.Context, r Rotation) (RotationResult, error)
 }

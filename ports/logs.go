@@ -4,6 +4,12 @@
 // infra/filestore is the one on disk. gate.go holds WithHealthySession, the only way to append to a
 // log.
 //
+// A store may be remote. Then every method returns STORE_UNREACHABLE, at once and without another try, where the store
+// cannot be reached; it promises that the call changed nothing. A commit whose answer is lost is STORE_OUTCOME_UNKNOWN.
+//
+// What a store makes durable survives what its kind can survive: the loss of power of the machine for files, of one
+// machine for a replicated database, nothing for memory. "As durable as an Append" in these comments means that.
+//
 // The package contains no rules and no I/O. Start with Logs in this file and with gate.go.
 package ports
 
@@ -25,15 +31,17 @@ type Logs interface {
 	// stored bytes are in the verdict.
 	Read(ctx context.Context, r ReadRequest, visit NewVisitor) (manifest.Verdict, error)
 
-	// Confirm syncs a log that was read. nil promises that everything up to head survives a power
-	// cut, as after an Append of this process. It is called before an answer acknowledges events
-	// that this process did not write (docs/design.md#reading).
+	// Confirm syncs a log that was read. nil promises that everything up to head is as durable as
+	// an Append of this store. It is called before an answer acknowledges events that this process
+	// did not write (docs/design.md#reading).
 	Confirm(ctx context.Context, log manifest.Log, head manifest.Head) error
 
 	// Append commits the events and objects of a plan after the head at, on which the plan was
-	// decided. nil promises that they survive a power cut. Any error but STORE_OUTCOME_UNKNOWN
-	// promises that the log is unchanged; STORE_CONFLICT: at is no longer the head. w must be the
-	// valid Witness of this log.
+	// decided. nil promises that they are durable (see the package comment). Any error but
+	// STORE_OUTCOME_UNKNOWN promises that the log is unchanged; STORE_CONFLICT: at is no longer the
+	// head. w must be the valid Witness of this log. RUN_BUSY (see LostLease): the store has leases,
+	// and Plan.Lease is not 0 and not the token of the session's present lease; this is compared in
+	// the commit itself. A store without leases takes no notice of it.
 	Append(ctx context.Context, w Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error)
 }
 

@@ -3,17 +3,19 @@ package ports
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Performers ensures that a session has at most one performer (docs/design.md#ends-and-branches):
-// two would run every command twice.
+// Performers ensures that a session has at most one performer (docs/design.md#leases): two would run
+// every command twice.
 type Performers interface {
 	// Hold makes this process the session's only performer until the lease is released or lost, or the
-	// process ends in any way. It does not wait. RUN_BUSY: another performer is active; it is in the
-	// detail "holder", a Holder, as far as it is known.
+	// process ends in any way. It does not wait. A lease that has ended is taken over. RUN_BUSY: another
+	// performer is active; it is in the detail "holder", a Holder, as far as it is known.
 	Hold(ctx context.Context, s id.Session) (Lease, error)
 }
 
@@ -24,17 +26,57 @@ type Lease struct {
 	// where the operating system ends the lease with the process, and no attempt can be late.
 	Token int64
 	// Lost is closed when the lease ends, or is about to end, without Release: commands of the performer must be
-	// stopped. nil: it cannot be lost.
+	// stopped. nil: it cannot be lost. The adapter renews the lease and measures its end by the clock of this process.
 	Lost <-chan struct{}
-	// Release ends the lease. It is called once, also for a lost one.
+	// Release ends the lease, and its renewal also if it returns an error: then the lease ends by itself. It is called
+	// for a lost one too, and never ends the lease of another holder.
 	Release func() error
 }
 
-// Holder is the process that holds a lease or a lock.
+// Holder is the process that holds a lease or a lock. Busy locks and performers have it in the detail "holder".
 type Holder struct {
 	Host string `json:"host,omitzero"` // the name of its machine; "" for this one
 	PID  int    `json:"pid,omitzero"`  // its process id on that machine
 	Ref  string `json:"ref,omitzero"`  // what it calls itself, such as the name of a worker
+}
+
+// String names the holder for a message, "another process" if nothing is known.
+func (h Holder) String() string {
+	out := "another process"
+	if h.PID != 0 {
+		out = fmt.Sprintf("process %d", h.PID)
+	}
+	if h.Host != "" {
+		out += " on " + h.Host
+	}
+	if h.Ref != "" {
+		out = h.Ref + " (" + out + ")"
+	}
+	return out
+}
+
+// BusyPerformer returns the RUN_BUSY fault of Performers.Hold for a session that another process performs; the zero
+// Holder: nothing is known about it.
+func BusyPerformer(s id.Session, by Holder) *fault.Fault {
+	f := fault.New(fault.RunBusy, "the run is performed by %s", by).With("sessionId", s.String())
+	if by != (Holder{}) {
+		f.With("holder", by)
+	}
+	return f
+}
+
+// LostLease returns the RUN_BUSY fault of a performer whose lease is not the present one of its session, whose id is
+// owner. by is the present holder, the zero Holder if there is none.
+func LostLease(owner string, by Holder) *fault.Fault {
+	f := fault.New(fault.RunBusy, "the lease of this performer was lost: nothing was recorded by this attempt, and the step is "+
+		"performed again by the next holder of the lease").With("sessionId", owner).With("leaseLost", true).
+		Suggest("Let it be performed again, or see how far it is with %s.", fault.Command{"runs", "show", "RUN"})
+	if by != (Holder{}) {
+		f.Message = fmt.Sprintf("the lease of this performer was lost, and %s has it now: nothing was recorded by this attempt, and "+
+			"the step is performed again by the holder", by)
+		f.With("holder", by)
+	}
+	return f
 }
 
 // Hold proves that its holder is the performer of a session in this process. Only WithHold creates
@@ -58,7 +100,7 @@ type tenure struct {
 var ErrHold = errors.New("a performer's attempt without being the performer of this session")
 
 // Enter is called before an attempt that a performer makes. While the caller has not called leave,
-// the session cannot be released. ErrHold: the hold is not valid for s.
+// the session cannot be released. ErrHold: the hold is not valid for s. RUN_BUSY: its lease is lost.
 func (h Hold) Enter(s id.Session) (leave func(), err error) {
 	if h.tenure == nil || h.tenure.session != s || !h.tenure.mu.TryRLock() {
 		return nil, ErrHold
@@ -66,6 +108,10 @@ func (h Hold) Enter(s id.Session) (leave func(), err error) {
 	if h.tenure.closed {
 		h.tenure.mu.RUnlock()
 		return nil, ErrHold
+	}
+	if h.IsLost() {
+		h.tenure.mu.RUnlock()
+		return nil, LostLease(s.String(), Holder{})
 	}
 	return h.tenure.mu.RUnlock, nil
 }
@@ -78,12 +124,36 @@ func (h Hold) Token() int64 {
 	return h.tenure.lease.Token
 }
 
-// Lost is closed when the lease is lost; see Lease.Lost.
-func (h Hold) Lost() <-chan struct{} {
+// IsLost reports that the lease is lost, as far as this process knows; see Lease.Lost.
+func (h Hold) IsLost() bool {
 	if h.tenure == nil {
-		return nil
+		return false
 	}
-	return h.tenure.lease.Lost
+	select {
+	case <-h.tenure.lease.Lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// Within returns a context that is cancelled, with a fault of LostLease as its cause, when the lease is lost. The
+// work of a performer, such as a command, is done within it. The caller calls stop when the work has ended.
+func (h Hold) Within(ctx context.Context) (within context.Context, stop func()) {
+	within, cancel := context.WithCancelCause(ctx)
+	if h.tenure == nil || h.tenure.lease.Lost == nil {
+		return within, func() { cancel(nil) }
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-h.tenure.lease.Lost:
+			cancel(LostLease(h.tenure.session.String(), Holder{}))
+		case <-within.Done():
+		}
+	}()
+	return within, func() { cancel(nil); <-done }
 }
 
 // WithHold makes this process the performer of a session while fn runs. It is the only source of a
@@ -93,8 +163,8 @@ func WithHold(ctx context.Context, performers Performers, s id.Session, fn func(
 	if err != nil {
 		return err
 	}
-	// An error of release is ignored: what was recorded is durable, and the end of the process
-	// releases the session.
+	// An error of release is ignored: what was recorded is durable, and the lease ends with the
+	// process or by itself.
 	defer func() { _ = lease.Release() }()
 	t := &tenure{session: s, lease: lease}
 	defer func() { t.mu.Lock(); t.closed = true; t.mu.Unlock() }()

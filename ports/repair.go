@@ -16,7 +16,7 @@ type Repairs interface {
 	// caches of the log are moved to the quarantine; otherwise all of the log is, with its side logs. A log
 	// that is not damaged is not changed, and a dry run changes nothing: Steps then lists what
 	// would be done. SESSION_UNHEALTHY: the log has an unknown version, damaged or not. nil
-	// promises that the changes are as durable as an Append of this store; after an error the log is either damaged as
+	// promises that the changes are as durable as an Append; after an error the log is either damaged as
 	// before or repaired, and none of its bytes are lost.
 	RepairLog(ctx context.Context, r LogRepair) (RepairResult, error)
 

@@ -38,14 +38,14 @@ type Retention interface {
 
 	// Erase removes the bytes of an artifact and writes a tombstone with the result of data, which
 	// is called with their number. An existing tombstone is kept, and remaining bytes are removed.
-	// nil promises that the removal is as durable as an Append of this store; after an error the artifact is
+	// nil promises that the removal is as durable as an Append; after an error the artifact is
 	// either complete or erased, never without both bytes and tombstone. ARTIFACT_NOT_FOUND: it was
 	// never stored.
 	Erase(ctx context.Context, ref canon.Digest, data func(bytes int64) canon.Value) (ErasureResult, error)
 
 	// Exclusive calls do while no commit is running and none can begin
 	// (docs/design.md#commit-protocol). STORE_LOCKED: writers were active for the whole lock
-	// timeout. Removals by do need not be durable: after a power cut what was removed may exist again.
+	// timeout. Removals by do need not be durable: after a crash what was removed may exist again.
 	Exclusive(ctx context.Context, do func(Sweeper) error) error
 }
 

@@ -60,7 +60,7 @@ type SessionImport interface {
 	Control(ctx context.Context, f ControlFile, c Control) error
 
 	// Commit makes the session visible. nil promises that everything that was written is as
-	// durable as an Append of this store. placed is false if the session already exists: then nothing became visible, and
+	// durable as an Append. placed is false if the session already exists: then nothing became visible, and
 	// the caller reads the existing session and calls Confirm before it relies on it. An unborn
 	// session (nothing was committed to it) is replaced; SESSION_LOCKED: a writer holds it. Any
 	// error but STORE_OUTCOME_UNKNOWN promises that nothing became visible. Other processes may

@@ -21,7 +21,7 @@ type Trash interface {
 	// is called while no process can write to the session; its error cancels the operation and is
 	// returned. SESSION_LOCKED: a writer held the session for the whole lock timeout; RUN_BUSY,
 	// without waiting: a performer carries out a run of it; SESSION_NOT_FOUND. After any error but
-	// STORE_OUTCOME_UNKNOWN nothing has changed. nil promises that the move is as durable as an Append of this store.
+	// STORE_OUTCOME_UNKNOWN nothing has changed. nil promises that the move is as durable as an Append.
 	Discard(ctx context.Context, s id.Session, atMs int64, data canon.Value, unless func() error) (TrashEntry, error)
 
 	// Restore moves a session back, by its name in the trash. VALIDATION_ERROR: a session with its
@@ -30,8 +30,8 @@ type Trash interface {
 	Restore(ctx context.Context, name string) (id.Session, error)
 
 	// Empty removes one session from the trash for good; a missing one is no error. After it
-	// returns, with any error and after a power cut, the session is in the trash either complete or
-	// not at all.
+	// returns, with any error, and after a crash, the session is in the trash either complete or not
+	// at all.
 	Empty(ctx context.Context, name string) error
 }
 

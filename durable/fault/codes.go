@@ -58,6 +58,7 @@ const (
 	StoreCorrupt        Code = "STORE_CORRUPT"
 	StoreLocked         Code = "STORE_LOCKED"
 	StoreLimit          Code = "STORE_LIMIT"
+	StoreUnreachable    Code = "STORE_UNREACHABLE"
 	KeyringInvalid      Code = "KEYRING_INVALID"
 )
 
@@ -139,7 +140,7 @@ const (
 	ExitFailed    = 1 // any failure without a status of its own
 	ExitUsage     = 2 // the command line or another input is not valid
 	ExitWaiting   = 3 // a person has to act before the run continues
-	ExitBusy      = 4 // another process holds a lock; the same call may succeed later
+	ExitBusy      = 4 // a lock is held or the store is out of reach; the same call may succeed later
 	ExitIntegrity = 5 // data is damaged, or it is unknown what was written
 	ExitNotFound  = 6 // the named session, run, workflow or object does not exist
 )
@@ -198,7 +199,8 @@ var Table = []Row{
 		Suggest("Import the bundle that comes home, or revoke the hand-over with %s.",
 			Command{"runs", "take-back", "RUN"})},
 	{RunAmbiguous, ExitUsage, never, "The id prefix matches several runs.", Suggest("Give more characters of the id.")},
-	{RunBusy, ExitBusy, soon, "Another 'waybill run' executes this run.", Suggest("Wait for it, or stop it first.")},
+	{RunBusy, ExitBusy, soon, "Another process performs this run, or has its lease by now.",
+		Suggest("Wait for it, or stop it first.")},
 	{RunClosed, ExitFailed, never, "The run was cancelled or closed as failed; it takes no further steps.",
 		Suggest("Start a new run.")},
 	{StartKeyTaken, ExitUsage, never,
@@ -251,6 +253,8 @@ var Table = []Row{
 	{StoreCorrupt, ExitIntegrity, never, "A stored file does not match its digest.",
 		Suggest("Run %s to see what is damaged.", Command{"verify"})},
 	{StoreLocked, ExitBusy, soon, "Another process is cleaning up the store.", Suggest("Try again in a second.")},
+	{StoreUnreachable, ExitBusy, soon, "The store is on another machine that cannot be reached; nothing was recorded.",
+		Suggest("Check the network and the server; then send the same call again.")},
 	{StoreLimit, ExitUsage, never, "An input is larger than the store accepts.",
 		Suggest("Send less; keep large data in files and pass their paths.")},
 	{KeyringInvalid, ExitIntegrity, never,

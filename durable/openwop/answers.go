@@ -51,7 +51,7 @@ var answers = map[fault.Code]answer{
 	fault.DecisionRefused: conflict, fault.RunBlocked: unprocessable, fault.StepFailed: unprocessable,
 	fault.StartKeyTaken: otherRequest, fault.IdempotencyMismatch: otherRequest, fault.IdempotencyInFlight: inFlight,
 
-	fault.StoreConflict: busy, fault.StoreLocked: busy, fault.StoreLimit: tooLargeInput, fault.StoreOutcomeUnknown: broken,
+	fault.StoreConflict: busy, fault.StoreLocked: busy, fault.StoreUnreachable: busy, fault.StoreLimit: tooLargeInput, fault.StoreOutcomeUnknown: broken,
 	fault.StoreAnswerUnread: broken, fault.StoreIO: broken, fault.StoreFull: broken, fault.StoreReadOnly: broken,
 	fault.StoreNewer: broken, fault.StoreForeign: broken, fault.StoreInvalid: broken, fault.StoreNetworkFS: broken,
 	fault.StoreCorrupt: broken, fault.KeyringInvalid: broken,

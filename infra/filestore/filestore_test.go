@@ -23,6 +23,15 @@ func TestMain(m *testing.M) {
 
 func TestPorts(t *testing.T) { suite.Run(t, storetest.Directory) }
 
+// TestPortsWithPowerCuts: the cases that cut the power, and all others once more on the simulated disk.
+func TestPortsWithPowerCuts(t *testing.T) {
+	for _, c := range suite.Cases() {
+		if c.Name != "invalid imports are rejected" { // it writes as much as an artifact may have
+			t.Run(c.Name, func(t *testing.T) { c.Run(t, storetest.Crash(t)) })
+		}
+	}
+}
+
 // TestOldCachesOfTheStoreAreRemoved: a saved ledger of the audit log removes those that are more than one format older,
 // and no other file.
 func TestOldCachesOfTheStoreAreRemoved(t *testing.T) {

@@ -54,10 +54,8 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	case a.ended:
 		return fault.New(fault.Internal, "the import has ended")
 	}
-	err := ctx.Err()
-	if err != nil {
-		err = fault.Wrap(err, fault.Interrupted, "using the store was interrupted")
-	} else {
+	err := a.s.reach(ctx)
+	if err == nil {
 		err = call()
 	}
 	a.failed = err // also an interruption: what was read from the caller may be incomplete
@@ -138,17 +136,20 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 
 // Tombstone implements ports.Tombstones.
 func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, bool, error) {
+	if err := s.reach(ctx); err != nil {
+		return canon.Value{}, false, err
+	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	data, ok := s.disk.tombstones[ref]
-	return data, ok, ctx.Err()
+	return data, ok, nil
 }
 
 // Control implements ports.SessionImport. Files other than ports.ImportedFile and ports.KeepFile are
 // INTERNAL.
 func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
 	return a.do(ctx, func() error {
-		name, err := controlName(ctx, a.session, f)
+		name, err := a.s.controlName(ctx, a.session, f)
 		if err == nil {
 			a.controls[name] = c
 		}
@@ -169,7 +170,7 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 			if len(kept.manifest) > 0 {
 				return true // the session exists: nothing is placed
 			}
-			if kept.held || kept.readers > 0 {
+			if kept.inUse() {
 				return false // its holder may be about to commit
 			}
 			// await holds the disk's lock, so that all of the session becomes visible at once.
@@ -207,16 +208,16 @@ type extension struct {
 
 // BeginExtension implements ports.SessionImporter.
 func (s *Store) BeginExtension(ctx context.Context, session id.Session, logs []ports.Extended) (ports.SessionImport, error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
 	x := &extension{arrival: arrival{s: s, session: session, logs: map[string]*log{}, controls: map[string]ports.Control{}},
 		at: map[string]manifest.Head{}}
 	for _, to := range logs {
 		leave, err := to.Witness.Enter(to.Log)
 		if err == nil {
 			x.leave = append(x.leave, leave)
-			s.mu.Lock()
-			mine := s.mine[to.Log.Root]
-			s.mu.Unlock()
-			if !mine {
+			if !s.holds(to.Log) {
 				err = ports.ErrWitness
 			}
 		}

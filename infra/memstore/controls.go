@@ -17,6 +17,9 @@ var (
 
 // Control implements ports.Controls.
 func (s *Store) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
+	if err := s.reach(ctx); err != nil {
+		return ports.Control{}, err
+	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	return s.disk.control(ctx, f.Name)
@@ -73,7 +76,7 @@ func (s *Store) update(ctx context.Context, name string, allowed func() error,
 
 // SessionControl implements ports.SessionControls. A file that does not exist is the zero Control.
 func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
-	name, err := controlName(ctx, session, f)
+	name, err := s.controlName(ctx, session, f)
 	if err != nil {
 		return ports.Control{}, err
 	}
@@ -87,7 +90,7 @@ func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.
 // SESSION_NOT_FOUND.
 func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
-	name, err := controlName(ctx, session, f)
+	name, err := s.controlName(ctx, session, f)
 	if err != nil {
 		return err
 	}
@@ -102,7 +105,7 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 // DropSessionControl implements ports.SessionControls. A file or a session that does not exist is
 // no error.
 func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f ports.ControlFile) error {
-	name, err := controlName(ctx, session, f)
+	name, err := s.controlName(ctx, session, f)
 	if err != nil {
 		return err
 	}
@@ -123,13 +126,10 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 func sessionRoot(session id.Session) string { return "sessions/" + session.String() }
 
 // controlName returns the path of a session's control file, or INTERNAL for any file that is not
-// one. It also returns INTERRUPTED for a context that has ended.
-func controlName(ctx context.Context, session id.Session, f ports.ControlFile) (string, error) {
+// one. It begins a call of a port.
+func (s *Store) controlName(ctx context.Context, session id.Session, f ports.ControlFile) (string, error) {
 	if !slices.Contains([]ports.ControlFile{ports.ImportedFile, ports.KeepFile}, f) {
 		return "", fault.New(fault.Internal, "%q of kind %q is not a control file of a session", f.Name, f.Kind)
 	}
-	if err := ctx.Err(); err != nil {
-		return "", fault.Wrap(err, fault.Interrupted, "using the store was interrupted")
-	}
-	return sessionRoot(session) + "/" + f.Name, nil
+	return sessionRoot(session) + "/" + f.Name, s.reach(ctx)
 }

@@ -15,7 +15,7 @@ func (d *Disk) Copy() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	to := NewDisk(d.seed)
-	to.id, to.keys = d.id, d.keys
+	to.id, to.keys, to.clock = d.id, d.keys, d.clock
 	for root, l := range d.logs {
 		to.logs[root] = &log{manifest: bytes.Clone(l.manifest), segments: maps.Clone(l.segments)}
 	}
@@ -25,6 +25,10 @@ func (d *Disk) Copy() *Disk {
 	maps.Copy(to.broken, d.broken)
 	maps.Copy(to.tombstones, d.tombstones)
 	maps.Copy(to.quarantine, d.quarantine)
+	for session, g := range d.leases {
+		kept := *g
+		to.leases[session] = &kept
+	}
 	return to
 }
 

@@ -12,17 +12,20 @@ import (
 // CachedHead implements ports.HeadCache. It returns the first most bytes of the entry, none where
 // no entry exists.
 func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, limit int64) ([]byte, error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	b := s.disk.heads[headName(log, format)]
-	return bytes.Clone(b[:min(int64(len(b)), limit)]), ctx.Err()
+	return bytes.Clone(b[:min(int64(len(b)), limit)]), nil
 }
 
 // StoreHead implements ports.HeadCache. It creates neither a store nor a session that has no commit:
 // an entry for a log that does not exist is dropped without an error. A context that has ended
 // keeps the old entry.
 func (s *Store) StoreHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return err
 	}
 	s.disk.mu.Lock()

@@ -25,6 +25,9 @@ func (s *Store) Inspect(ctx context.Context) ([]manifest.Finding, error) {
 // damaged.
 func (s *Store) InspectWithObjects(ctx context.Context,
 	seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding, error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
 	s.disk.mu.Lock()
 	out := s.disk.brokenWithin("")
 	objects := maps.Clone(s.disk.objects)
@@ -37,7 +40,7 @@ func (s *Store) InspectWithObjects(ctx context.Context,
 				"it does not have the digest that its name says"))
 		}
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // objectPlace returns the place of an object.
@@ -57,15 +60,21 @@ func (d *Disk) brokenWithin(root string) (out []manifest.Finding) {
 
 // InspectSession implements ports.Inspector.
 func (s *Store) InspectSession(ctx context.Context, session id.Session) ([]manifest.Finding, error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	return s.disk.brokenWithin(sessionRoot(session)), ctx.Err()
+	return s.disk.brokenWithin(sessionRoot(session)), nil
 }
 
 // WithoutChanges implements ports.Inspector.
 func (s *Store) WithoutChanges(ctx context.Context, l manifest.Log, do func() error) error {
+	if err := s.reach(ctx); err != nil {
+		return err
+	}
 	err := s.await(ctx, l, func(kept *log) bool {
-		if kept.held {
+		if kept.holder != nil {
 			return false
 		}
 		kept.readers++
@@ -84,7 +93,7 @@ func (s *Store) WithoutChanges(ctx context.Context, l manifest.Log, do func() er
 
 // Digests implements ports.Digests.
 func (s *Store) Digests(ctx context.Context, l manifest.Log, visit func() ports.DigestVisitor) (manifest.Verdict, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return manifest.Verdict{}, err
 	}
 	in := s.disk.input(ports.ReadRequest{Log: l})
@@ -102,10 +111,13 @@ func (s *Store) EachStored(ctx context.Context, kind manifest.ObjectKind, each f
 
 // LogBytes implements ports.Digests.
 func (s *Store) LogBytes(ctx context.Context, l manifest.Log) (int64, error) {
+	if err := s.reach(ctx); err != nil {
+		return 0, err
+	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	if kept := s.disk.logs[l.Root]; kept != nil {
-		return int64(len(kept.manifest)), ctx.Err()
+		return int64(len(kept.manifest)), nil
 	}
-	return 0, ctx.Err()
+	return 0, nil
 }

@@ -3,8 +3,9 @@
 // the same verdicts of package manifest, and passes the same suite (ports/porttest/suite).
 //
 // It does not write files: nothing survives the process, so it cannot show what a crash leaves. Where a file store has
-// directories it has names only, which shows that callers do not depend on files. It reads the clock only while it
-// waits for a lock. Entry points: NewDisk makes an absent store, Disk.Open a handle on it.
+// directories it has names only, which shows that callers do not depend on files. Its performers hold leases by a clock
+// of the store, as those of a database do (leases.go), and a test can stop a handle or cut it off
+// (process.go). Entry points: NewDisk makes an absent store, Disk.Open a handle on it.
 package memstore
 
 import (
@@ -24,6 +25,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/durable/sorting"
+	"github.com/waybill/waybill/infra/lease"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -46,8 +48,10 @@ type Disk struct {
 	users     int  // commits and imports under way: nothing is removed or moved
 	exclusive bool // something is being removed, moved or replaced: no commit begins
 
-	performed map[id.Session]bool // sessions with a performer
-	watchers  map[*watcher]bool
+	clock  lease.Clock         // the clock of the store, which decides about leases
+	leases map[string]*granted // by session
+
+	watchers map[*watcher]bool
 }
 
 // object names a stored object.
@@ -61,7 +65,7 @@ type object struct {
 type log struct {
 	manifest []byte            // all groups, as in manifest.jsonl
 	segments map[string][]byte // by file name
-	held     bool              // a handle holds the exclusive lock
+	holder   *Store            // the handle that holds the exclusive lock
 	readers  int               // calls of WithoutChanges, which exclude writers
 }
 
@@ -70,9 +74,7 @@ type log struct {
 type Store struct {
 	disk *Disk
 	wait time.Duration // how long Lock, Confirm and Commit wait for a lock
-
-	mu   sync.Mutex      // guards mine
-	mine map[string]bool // by root of a log: this handle holds its lock
+	*process
 }
 
 // A Store implements the ports that the engine requires; further ones are asserted beside their
@@ -95,14 +97,19 @@ func NewDisk(seed id.Seed) *Disk {
 		seed: seed, logs: map[string]*log{}, objects: map[object][]byte{}, heads: map[string][]byte{},
 		controls: map[string]ports.Control{}, tombstones: map[canon.Digest]canon.Value{},
 		broken: map[string]bool{}, quarantine: map[string][]byte{},
-		performed: map[id.Session]bool{},
+		clock: lease.System, leases: map[string]*granted{},
 	}
 }
 
 // Open returns a new handle; lockWait is how long it waits for a lock that another handle holds.
 // Opening makes no store. A handle has no Close.
 func (d *Disk) Open(lockWait time.Duration) *Store {
-	return &Store{disk: d, wait: lockWait, mine: map[string]bool{}}
+	return d.OpenAs(ports.Holder{PID: os.Getpid()}, lease.System, lockWait)
+}
+
+// OpenAs is Open for a handle of another process, with the clock of its machine.
+func (d *Disk) OpenAs(who ports.Holder, clock lease.Clock, lockWait time.Duration) *Store {
+	return &Store{disk: d, wait: lockWait, process: &process{who: who, clock: clock}}
 }
 
 // log returns the log with a root, and adds it where it does not exist; the caller holds mu.
@@ -118,7 +125,7 @@ func (d *Disk) log(root string) *log {
 // Read implements ports.Logs. It reads a snapshot of the log, which no writer changes, so it never
 // sees the tail of an append that is in progress and never reads twice.
 func (s *Store) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return manifest.Verdict{}, err
 	}
 	return manifest.Read(s.disk.input(r), visit(r.From).Visit)
@@ -153,10 +160,10 @@ func (d *Disk) input(r ports.ReadRequest) manifest.Input {
 // waits while a writer holds the log, and returns SESSION_LOCKED or STORE_LOCKED when the wait is
 // over.
 func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head) error {
-	if head.IsZero() {
-		return nil
+	if err := s.reach(ctx); err != nil || head.IsZero() {
+		return err
 	}
-	if err := s.await(ctx, l, func(kept *log) bool { return !kept.held }); err != nil {
+	if err := s.await(ctx, l, func(kept *log) bool { return kept.holder == nil }); err != nil {
 		return err
 	}
 	s.disk.mu.Lock()
@@ -179,11 +186,11 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 		return at, err
 	}
 	defer leave() // until then the gate cannot end, so the log stays locked
+	if err := s.begin(ctx, true); err != nil {
+		return at, err
+	}
 	// A witness proves that some handle holds the lock; the lock must be this handle's.
-	s.mu.Lock()
-	mine := s.mine[p.Log.Root]
-	s.mu.Unlock()
-	if !mine {
+	if !s.holds(p.Log) {
 		return at, ports.ErrWitness
 	}
 	seg, err := manifest.EncodeSegment(p.Log, p.Events)
@@ -213,6 +220,9 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	defer release()
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
+	if err := s.disk.checkLease(p); err != nil {
+		return at, err
+	}
 	for _, o := range p.Objects {
 		s.disk.objects[object{o.Kind, o.Ref()}] = bytes.Clone(o.Bytes)
 	}
@@ -221,13 +231,20 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	l.segments[seg.Name()] = seg.Bytes
 	l.manifest = append(l.manifest, group...)
 	s.disk.announce(p.Log.Root)
-	return at.After(group, seg), nil
+	return at.After(group, seg), s.committed()
+}
+
+// holds reports whether this handle holds the lock of a log.
+func (s *Store) holds(l manifest.Log) bool {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	return s.disk.log(l.Root).holder == s
 }
 
 // Object implements ports.Objects. An erased artifact or installed artifact is ARTIFACT_ERASED with
 // the data of its tombstone; an absent object is STORE_CORRUPT with the detail "missing".
 func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
 	s.disk.mu.Lock()
@@ -251,7 +268,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 // Sessions implements ports.Sessions: sorted by id, without the logs of the store. Sessions that
 // were locked and never committed to are among them; their logs read as unborn.
 func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
 	s.disk.mu.Lock()
@@ -269,12 +286,12 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 }
 
 // Tenant implements ports.Tenancy.
-func (s *Store) Tenant(context.Context) (string, error) { return "local", nil }
+func (s *Store) Tenant(ctx context.Context) (string, error) { return "local", s.reach(ctx) }
 
 // StoreID implements ports.Identity. A store that does not exist has the zero id; with
 // ports.MayCreate it is created.
 func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return id.Store{}, err
 	}
 	s.disk.mu.Lock()
@@ -296,7 +313,7 @@ func (d *Disk) create() {
 // seed of the disk. Without ports.MayCreate an absent keyring is KEYRING_INVALID with the detail
 // "missing".
 func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return token.Keys{}, err
 	}
 	s.disk.mu.Lock()
@@ -320,44 +337,49 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 // be written while its own log is locked. The returned function may be called more than once; only
 // the first call releases the lock.
 func (s *Store) Lock(ctx context.Context, l manifest.Log) (func() error, error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
 	err := s.await(ctx, l, func(kept *log) bool {
-		if kept.held || kept.readers > 0 {
+		if kept.inUse() {
 			return false
 		}
-		kept.held = true
+		kept.holder = s
 		s.disk.create()
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.mark(l.Root, true)
 	return sync.OnceValue(func() error {
-		// The mark first: once the lock is free, another call of this handle may take it.
-		s.mark(l.Root, false)
 		s.disk.mu.Lock()
 		defer s.disk.mu.Unlock()
-		s.disk.log(l.Root).held = false
+		s.disk.log(l.Root).holder = nil
 		return nil
 	}), nil
 }
 
-// mark records whether this handle holds the lock of a log; Append requires it.
-func (s *Store) mark(root string, held bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mine[root] = held
+// await calls take, under the disk's lock, until it returns true or the handle's wait is over. It then returns
+// SESSION_LOCKED, or STORE_LOCKED for a log of the store, with the process that holds the lock.
+func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool) error {
+	return s.until(ctx, func() error { return s.disk.busy(l) }, func() bool { return take(s.disk.log(l.Root)) })
 }
 
-// await calls take, under the disk's lock, until it returns true or the handle's wait is over. It then returns
-// SESSION_LOCKED, or STORE_LOCKED for a log of the store, with this process as the holder.
-func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool) error {
+// busy is the fault about a log that is locked; the caller holds mu.
+func (d *Disk) busy(l manifest.Log) error {
 	code := fault.SessionLocked
 	if l.Table.OwnerField == "storeId" {
 		code = fault.StoreLocked
 	}
-	return s.until(ctx, code, l.Owner, func() bool { return take(s.disk.log(l.Root)) })
+	f := fault.New(code, "%s: the log is locked", l.Owner)
+	if by := d.log(l.Root).holder; by != nil {
+		f = fault.New(code, "%s: the lock is held by %s", l.Owner, by.who).With("holder", by.who)
+	}
+	return f
 }
+
+// inUse reports a log that cannot be locked.
+func (l *log) inUse() bool { return l.holder != nil || l.readers > 0 }
 
 // The values of the argument exclusive of Store.use.
 const (
@@ -369,7 +391,8 @@ const (
 // returns STORE_LOCKED when the handle's wait is over.
 func (s *Store) use(ctx context.Context, exclusive bool) (release func(), err error) {
 	d := s.disk
-	err = s.until(ctx, fault.StoreLocked, "the store", func() bool {
+	busy := func() error { return fault.New(fault.StoreLocked, "the store is in use") }
+	err = s.until(ctx, busy, func() bool {
 		if d.exclusive || exclusive && d.users > 0 {
 			return false
 		}
@@ -389,22 +412,26 @@ func (s *Store) use(ctx context.Context, exclusive bool) (release func(), err er
 	}, err
 }
 
-// until calls take, under the disk's lock, once a millisecond until it returns true or the handle's wait is over, which
-// is an error of the given code about what. A context that ends is INTERRUPTED.
-func (s *Store) until(ctx context.Context, code fault.Code, what string, take func() bool) error {
+// until calls take, under the disk's lock, once a millisecond until it returns true or the handle's wait is over; then
+// the error is that of busy. A context that ends is INTERRUPTED.
+func (s *Store) until(ctx context.Context, busy func() error, take func() bool) error {
 	for deadline := time.Now().Add(s.wait); ; time.Sleep(time.Millisecond) {
 		if err := ctx.Err(); err != nil {
 			return fault.Wrap(err, fault.Interrupted, "waiting for the lock was interrupted")
 		}
 		s.disk.mu.Lock()
 		ok := take()
+		var err error
+		if !ok {
+			err = busy()
+		}
 		s.disk.mu.Unlock()
 		if ok {
 			return nil
 		}
 		// The deadline is checked after the attempt, so that a wait of 0 tries once.
 		if time.Now().After(deadline) {
-			return fault.New(code, "%s: the lock is held by process %d", what, os.Getpid()).With("holderPid", os.Getpid())
+			return err
 		}
 	}
 }

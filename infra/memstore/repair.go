@@ -116,7 +116,7 @@ func (d *Disk) cut(root string, v manifest.Verdict, whole bool) {
 		return
 	}
 	// Readers have the old slice and map.
-	next := &log{manifest: slices.Clone(l.manifest[:v.Head.Bytes]), segments: maps.Clone(l.segments), held: l.held,
+	next := &log{manifest: slices.Clone(l.manifest[:v.Head.Bytes]), segments: maps.Clone(l.segments), holder: l.holder,
 		readers: l.readers}
 	maps.DeleteFunc(next.segments, func(name string, _ []byte) bool {
 		first, _, ok := manifest.ParseSegmentName(name)

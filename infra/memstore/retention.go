@@ -48,7 +48,7 @@ func (d *Disk) erasableSize(ref canon.Digest) int64 {
 
 // LogRoots implements ports.Retention.
 func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
 	s.disk.mu.Lock()
@@ -81,22 +81,28 @@ func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 
 // UnreadEntries implements ports.Retention: everything is read.
 func (s *Store) UnreadEntries(ctx context.Context) ([]ports.UnreadEntry, error) {
-	return nil, ctx.Err()
+	return nil, s.reach(ctx)
 }
 
 // ReadOtherContent implements ports.Retention: other content is what is in the quarantine.
 func (s *Store) ReadOtherContent(ctx context.Context, visit func(content []byte)) error {
+	if err := s.reach(ctx); err != nil {
+		return err
+	}
 	s.disk.mu.Lock()
 	other := maps.Clone(s.disk.quarantine)
 	s.disk.mu.Unlock()
 	for _, place := range slices.Sorted(maps.Keys(other)) {
 		visit(other[place])
 	}
-	return ctx.Err()
+	return nil
 }
 
 // EachSize implements ports.Retention.
 func (s *Store) EachSize(ctx context.Context, kind manifest.ObjectKind, each func(ports.SizedObject)) error {
+	if err := s.reach(ctx); err != nil {
+		return err
+	}
 	s.disk.mu.Lock()
 	var all []ports.SizedObject
 	for o, b := range s.disk.objects {
@@ -110,11 +116,14 @@ func (s *Store) EachSize(ctx context.Context, kind manifest.ObjectKind, each fun
 	for _, o := range all {
 		each(o)
 	}
-	return ctx.Err()
+	return nil
 }
 
 // Survey implements ports.Retention. Nothing is left over: what is not complete is in no map.
 func (s *Store) Survey(ctx context.Context) (ports.Survey, error) {
+	if err := s.reach(ctx); err != nil {
+		return ports.Survey{}, err
+	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	places := map[string]ports.PlaceUsage{}
@@ -140,7 +149,7 @@ func (s *Store) Survey(ctx context.Context) (ports.Survey, error) {
 	}
 	out := ports.Survey{Places: slices.Collect(maps.Values(places))}
 	sorting.By(out.Places, func(a, b ports.PlaceUsage) int { return strings.Compare(a.Place, b.Place) })
-	return out, ctx.Err()
+	return out, nil
 }
 
 // Erase implements ports.Retention.
@@ -188,8 +197,8 @@ type sweeper struct {
 
 // do runs a removal under mu. After Exclusive it is INTERNAL.
 func (w *sweeper) do(ctx context.Context, remove func(*Disk) (bool, error)) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, fault.Wrap(err, fault.Interrupted, "using the store was interrupted")
+	if err := w.s.reach(ctx); err != nil {
+		return false, err
 	}
 	if !w.open {
 		return false, fault.New(fault.Internal, "a removal was requested without the store's lock")
@@ -228,7 +237,7 @@ func (w *sweeper) RemoveLog(ctx context.Context, log manifest.Log, head manifest
 			return true, nil
 		}
 		// The digest of the last group covers, through the chain, every group before it.
-		if l.held || l.readers > 0 || int64(len(l.manifest)) != head.Bytes ||
+		if l.inUse() || int64(len(l.manifest)) != head.Bytes ||
 			canon.Sum(l.manifest[head.GroupAt:]) != head.Digest {
 			return false, nil
 		}

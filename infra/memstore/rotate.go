@@ -13,8 +13,8 @@ import (
 // the same in every run. A store that does not exist is TARGET_NOT_FOUND; a r.From that is not the
 // current key is STORE_CONFLICT. A keyring that was damaged is quarantined.
 func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.RotationResult, error) {
-	if err := ctx.Err(); err != nil {
-		return ports.RotationResult{}, fault.Wrap(err, fault.Interrupted, "replacing the keys was interrupted")
+	if err := s.reach(ctx); err != nil {
+		return ports.RotationResult{}, err
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()

@@ -15,7 +15,10 @@ var _ ports.SideLogs = (*Store)(nil)
 
 // SideLogs implements ports.SideLogs. The owner is a session id, or a store id for the logs of the
 // store. Logs that were locked and never written to are not among them.
-func (s *Store) SideLogs(_ context.Context, owner string) (names []string, err error) {
+func (s *Store) SideLogs(ctx context.Context, owner string) (names []string, err error) {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
 	// Logs of the store have a root of one element, side logs of a session one element more than
 	// the session's own log.
 	prefix := ""

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -24,7 +25,7 @@ const (
 
 // TrashEntries implements ports.Trash.
 func (s *Store) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
 	s.disk.mu.Lock()
@@ -76,19 +77,22 @@ func (s *Store) lockSession(ctx context.Context, session id.Session) (release fu
 		if _, exists := d.logs[root]; !exists {
 			return fault.New(fault.SessionNotFound, "the store holds no session %s", session)
 		}
-		if d.performed[session] {
-			return fault.New(fault.RunBusy, "a run of session %s is being performed", session)
+		if g := d.present(session.String()); g != nil {
+			return ports.BusyPerformer(session, g.holder)
 		}
 		return nil
 	}
 	var failed error
 	var locked []*log
-	err = s.until(ctx, fault.SessionLocked, session.String(), func() bool {
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
+	err = s.until(ctx, func() error { return d.busy(manifest.SessionEvents(session)) }, func() bool {
 		if failed = found(); failed != nil {
 			return true
 		}
 		for at, l := range d.logs {
-			if isWithin(at, root) && (l.held || l.readers > 0) {
+			if isWithin(at, root) && l.inUse() {
 				return false
 			}
 		}
@@ -97,7 +101,7 @@ func (s *Store) lockSession(ctx context.Context, session id.Session) (release fu
 		}
 		d.exclusive = true
 		for _, at := range within(d.logs, root) {
-			d.logs[at].held, locked = true, append(locked, d.logs[at])
+			d.logs[at].holder, locked = s, append(locked, d.logs[at])
 		}
 		return true
 	})
@@ -109,7 +113,7 @@ func (s *Store) lockSession(ctx context.Context, session id.Session) (release fu
 		defer d.mu.Unlock()
 		d.exclusive = false
 		for _, l := range locked {
-			l.held = false
+			l.holder = nil
 		}
 	}, err
 }
@@ -191,12 +195,12 @@ func (s *Store) Restore(ctx context.Context, name string) (id.Session, error) {
 // removeUnborn removes a session without commits that no handle uses; the caller holds mu.
 func (d *Disk) removeUnborn(root string) bool {
 	for _, name := range within(d.logs, root) {
-		if l := d.logs[name]; len(l.manifest) > 0 || len(l.segments) > 0 || l.held || l.readers > 0 {
+		if l := d.logs[name]; len(l.manifest) > 0 || len(l.segments) > 0 || l.inUse() {
 			return false
 		}
 	}
 	if session, err := id.ParseSession(strings.TrimPrefix(root, "sessions/")); err == nil &&
-		d.performed[session] {
+		d.present(session.String()) != nil {
 		return false
 	}
 	if len(within(d.controls, root)) > 0 {

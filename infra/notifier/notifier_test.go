@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestMain lets the program of the tests be the keeper too.
@@ -21,6 +22,12 @@ func TestMain(m *testing.M) {
 		os.Exit(Keep(os.Stdin, os.Stdout, os.Environ()))
 	}
 	os.Exit(m.Run())
+}
+
+// TestContract: the launcher passes the suite of the port.
+func TestContract(t *testing.T) {
+	suite.Notifier(t, &Launcher{Env: os.Environ(), Patience: time.Minute},
+		suite.Programs{Copy: []string{"cat"}, Fail: []string{"sh", "-c", "exit 3"}})
 }
 
 // sh is a notification whose command is a script.

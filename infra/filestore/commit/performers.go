@@ -34,9 +34,8 @@ func (p performers) Hold(ctx context.Context, s id.Session) (ports.Lease, error)
 	if !errors.As(err, &busy) {
 		return ports.Lease{}, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)
 	}
-	f := fault.New(fault.RunBusy, "another 'waybill run' carries out this run").With("sessionId", s.String())
+	f := ports.BusyPerformer(s, ports.Holder{PID: busy.PID})
 	if busy.PID != 0 {
-		f.Message += ", " + busy.Error()
 		f.With("holderPid", busy.PID)
 	}
 	return ports.Lease{}, f

@@ -76,8 +76,8 @@ func Corrupt(name, format string, args ...any) *fault.Fault {
 	return f.With("path", name)
 }
 
-// BusyFault maps a busy lock to code; what names the locked thing. The holder's process id is in
-// the message and in the detail "holderPid" where it is known. Other errors are mapped by
+// BusyFault maps a busy lock to code; what names the locked thing. The holder is in the message
+// and in the details "holder" and "holderPid" where it is known. Other errors are mapped by
 // WriteFault.
 func BusyFault(err error, code fault.Code, what string) error {
 	var busy *lock.Busy
@@ -87,7 +87,7 @@ func BusyFault(err error, code fault.Code, what string) error {
 	f := fault.Wrap(err, code, "%s is in use by another process", what)
 	if busy.PID != 0 {
 		f.Message = what + ": " + busy.Error()
-		f = f.With("holderPid", busy.PID)
+		f = f.With("holder", ports.Holder{PID: busy.PID}).With("holderPid", busy.PID)
 	}
 	return f
 }

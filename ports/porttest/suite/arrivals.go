@@ -274,14 +274,13 @@ func invalidImport(t testing.TB, open func(time.Duration) Store) {
 	if list, err := s.Sessions(ctx); err != nil || len(list) != 0 {
 		t.Errorf("Sessions = %v, %v; want none", list, err)
 	}
-	importTombstones(t, open, tr)
 }
 
 // importTombstones: an artifact with a tombstone stays erased when its bytes are imported later
 // (ARTIFACT_ERASED), and bytes that the store holds stay when a tombstone for them is imported. The
 // first tombstone of an artifact stays as it is.
-func importTombstones(t testing.TB, open func(time.Duration) Store, tr *ImportFixture) {
-	ctx := context.Background()
+func importTombstones(t testing.TB, open func(time.Duration) Store) {
+	ctx, tr := context.Background(), NewImportFixture(t, 1, 1)
 	artifact := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact that was erased")}
 	other := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("another artifact")}
 	a, err := open(0).BeginImport(ctx, tr.Session)

@@ -26,8 +26,8 @@ type Bench struct {
 	Leftover func() (place string)
 	// Unknown puts a log among the sessions under a name that is no session id.
 	Unknown func(name string)
-	// Starved calls do while the process can open no file.
-	Starved func(do func(Store))
+	// Starve keeps the process from opening files until restore is called.
+	Starve func() (restore func())
 }
 
 // Damage changes stored data as a bad disk or a person does: each function changes at least one byte, and no handle

@@ -21,7 +21,6 @@ func TestDurabilityMutants(t *testing.T) {
 		{Name: "Confirm is no barrier", In: late, Setup: storetest.Late{Early: map[string]bool{"Confirm": true}}.Bench},
 		{Name: "Append ignores a warning", In: late, Setup: storetest.Late{Deaf: true}.Bench},
 		{Name: "a lock is taken for the append only", In: "a log has one writer at a time", Setup: wrapped(unlocked)},
-		{Name: "a lock is taken for the append only", In: "concurrent writers lose nothing", Setup: wrapped(unlocked)},
 		{Name: "Append does not compare the head", In: "a stale head is a conflict", Setup: wrapped(uncompared)},
 	}
 	for _, c := range suite.Cases() {

@@ -142,6 +142,7 @@ func promises() []promise {
 			func(t testing.TB, s Store) error { return x(t).Extend(s) },
 			func(t testing.TB, s Store) { x(t).checkImported(t, handles(s)) }},
 		{"RepairLog", func(t testing.TB, b Bench) {
+			needs(t, b.Damage != nil, "damage")
 			commit(t, b.Open(0), NewSessionFixture(1), 1)
 			b.Damage.Segment(r.Log, 3)
 		}, func(_ testing.TB, s Store) error { _, err := s.RepairLog(ctx, logRepair(r.Log, false)); return err },

@@ -157,20 +157,21 @@ func unknownEntries(t testing.TB, b Bench) {
 
 // descriptors: what fails because the process can open no file is counted, so that it is not taken for damage.
 func descriptors(t testing.TB, b Bench) {
-	needs(t, b.Starved != nil, "shortage of descriptors")
+	needs(t, b.Starve != nil, "shortage of descriptors")
 	r := NewSessionFixture(1)
 	commit(t, b.Open(0), r, 0)
-	b.Starved(func(s Store) {
-		counted, ok := s.(ports.Descriptors)
-		if !ok {
-			t.Fatal("the store does not count what it could not open")
-		}
-		before := counted.OutOfDescriptors()
-		if _, err := s.Read(context.Background(), ports.ReadRequest{Log: r.Log}, ports.Skip); err == nil {
-			t.Error("a log was read without a descriptor")
-		}
-		if counted.OutOfDescriptors() <= before {
-			t.Error("a log that could not be opened was not counted")
-		}
-	})
+	s := b.Open(0)
+	counted, ok := s.(ports.Descriptors)
+	if !ok {
+		t.Fatal("the store does not count what it could not open")
+	}
+	before := counted.OutOfDescriptors()
+	restore := b.Starve()
+	defer restore()
+	if _, err := s.Read(context.Background(), ports.ReadRequest{Log: r.Log}, ports.Skip); err == nil {
+		t.Error("a log was read without a descriptor")
+	}
+	if counted.OutOfDescriptors() <= before {
+		t.Error("a log that could not be opened was not counted")
+	}
 }

@@ -75,7 +75,7 @@ func idleMethods() []idle {
 		read     = "appended events are read and confirmed"
 		controls = "a session's control files are replaced and dropped"
 		whole    = "a session is imported as a whole"
-		invalid  = "invalid imports are rejected"
+		marked   = "tombstones of a bundle do not replace what is stored"
 		trash    = "a session is moved to the trash and back"
 		sizes    = "everything that is stored has a size"
 		removes  = "a cleanup removes what it names"
@@ -85,12 +85,13 @@ func idleMethods() []idle {
 		cached   = "a head cache is kept for each session and format"
 		objects  = "objects are found by their digest"
 	)
-	return []idle{
+	return append(besideStores(), []idle{
 		ofStore("Logs.Read", read, func(st s) s { return noRead{st} }),
 		ofStore("Visitor.Visit", read, func(st s) s { return noVisit{st} }),
 		ofStore("Logs.Confirm", "a head of another log is not on the chain", func(st s) s { return noConfirm{st} }),
 		ofStore("Logs.Append", read, func(st s) s { return noAppend{st} }),
 		ofStore("Locks.Lock", "a log has one writer at a time", func(st s) s { return noLock{st} }),
+		ofStore("Performers.Hold", "a session has one performer at a time", func(st s) s { return noHold{st} }),
 		ofStore("Objects.Object", objects, func(st s) s { return noObject{st} }),
 		ofStore("ObjectStreams.ObjectStream", "objects are streams that end with their digest",
 			func(st s) s { return noObjectStream{st} }),
@@ -114,12 +115,12 @@ func idleMethods() []idle {
 			func(st s) s { return noBeginExtension{st} }),
 		imported("Segment", whole, func(a ports.SessionImport) ports.SessionImport { return noSegment{a} }),
 		imported("Object", whole, func(a ports.SessionImport) ports.SessionImport { return noImportObject{a} }),
-		imported("Tombstone", invalid, func(a ports.SessionImport) ports.SessionImport { return noImportTombstone{a} }),
+		imported("Tombstone", marked, func(a ports.SessionImport) ports.SessionImport { return noImportTombstone{a} }),
 		imported("Control", whole, func(a ports.SessionImport) ports.SessionImport { return noImportControl{a} }),
 		imported("Commit", whole, func(a ports.SessionImport) ports.SessionImport { return noCommit{a} }),
 		imported("End", "an import that is not committed leaves no session",
 			func(a ports.SessionImport) ports.SessionImport { return noEnd{a} }),
-		ofStore("Tombstones.Tombstone", invalid, func(st s) s { return noTombstone{st} }),
+		ofStore("Tombstones.Tombstone", marked, func(st s) s { return noTombstone{st} }),
 		ofStore("Trash.TrashEntries", trash, func(st s) s { return noTrashEntries{st} }),
 		ofStore("Trash.Discard", trash, func(st s) s { return noDiscard{st} }),
 		ofStore("Trash.Restore", trash, func(st s) s { return noRestore{st} }),
@@ -151,5 +152,9 @@ func idleMethods() []idle {
 		ofStore("Digests.EachStored", digests, func(st s) s { return noEachStored{st} }),
 		ofStore("Digests.InspectWithObjects", damaged, func(st s) s { return noInspectWithObjects{st} }),
 		ofStore("Digests.LogBytes", digests, func(st s) s { return noLogBytes{st} }),
-	}
+		over(storetest.Directory, "UnknownEntries.UnknownEntries", "logs of unknown names are reported",
+			func(st s) s { return noUnknownEntries{st} }),
+		over(storetest.Crash, "Descriptors.OutOfDescriptors", "what could not be opened is counted",
+			func(st s) s { return noDescriptors{st} }),
+	}...)
 }

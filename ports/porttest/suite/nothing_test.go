@@ -20,6 +20,7 @@ type (
 	noConfirm              struct{ suite.Store }
 	noAppend               struct{ suite.Store }
 	noLock                 struct{ suite.Store }
+	noHold                 struct{ suite.Store }
 	noObject               struct{ suite.Store }
 	noObjectStream         struct{ suite.Store }
 	noSessions             struct{ suite.Store }
@@ -59,6 +60,8 @@ type (
 	noEachStored           struct{ suite.Store }
 	noInspectWithObjects   struct{ suite.Store }
 	noLogBytes             struct{ suite.Store }
+	noUnknownEntries       struct{ suite.Store }
+	noDescriptors          struct{ suite.Store }
 )
 
 type (
@@ -78,6 +81,7 @@ func (noAppend) Append(ctx, ports.Witness, manifest.Head, manifest.Plan) (h mani
 	return
 }
 func (noLock) Lock(ctx, manifest.Log) (func() error, error)     { return func() error { return nil }, nil }
+func (noHold) Performers() ports.Performers                     { return noPerformers{} }
 func (noObject) Object(ctx, kind, digest) (b []byte, err error) { return }
 func (noObjectStream) ObjectStream(ctx, kind, digest) (io.ReadCloser, int64, error) {
 	return io.NopCloser(&bytes.Buffer{}), 0, nil
@@ -144,6 +148,16 @@ func (noInspectWithObjects) InspectWithObjects(ctx, func(kind, digest)) (f []fin
 	return
 }
 func (noLogBytes) LogBytes(ctx, manifest.Log) (n int64, err error) { return }
+
+func (noUnknownEntries) UnknownEntries(ctx) (names []string, err error) { return }
+func (noDescriptors) OutOfDescriptors() (n int64)                       { return }
+
+// noPerformers gives a lease to every caller.
+type noPerformers struct{}
+
+func (noPerformers) Hold(ctx, id.Session) (ports.Lease, error) {
+	return ports.Lease{Release: func() error { return nil }}, nil
+}
 
 // idleDigests is a visitor that does nothing.
 type idleDigests struct{}

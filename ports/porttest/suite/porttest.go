@@ -45,6 +45,8 @@ type Store interface {
 	ports.Repairs
 	ports.Inspector
 	ports.Digests
+	// Performers gives the leases of performers; see Leases for stores that have them.
+	Performers() ports.Performers
 }
 
 // Setup prepares a store that does not exist yet. It closes the handles when the test ends.
@@ -83,6 +85,13 @@ func Cases() []Case {
 		{"only a live witness of this log appends", opened(witnesses)},
 		{"a log has one writer at a time", opened(exclusiveLock)},
 		{"concurrent writers lose nothing", opened(concurrentWriters)},
+		{"a session has one performer at a time", opened(onePerformer)},
+		{"a token orders leases where a store has them", opened(leaseTokens)},
+		{"an append under a lease that is not present is refused", opened(staleLease)},
+		{"the tokens of leases grow", opened(growingTokens)},
+		{"a late release does not end the next lease", opened(lateRelease)},
+		{"a lease is renewed while its holder lives", opened(renewal)},
+		{"the lease of a holder that hangs ends", opened(hungHolder)},
 		{"objects are found by their digest", opened(objects)},
 		{"sessions are listed by id", opened(sessions)},
 		{"side logs and logs of the store are independent", opened(sideLogs)},
@@ -94,6 +103,7 @@ func Cases() []Case {
 		{"a session is imported as a whole", opened(importSession)},
 		{"an import that is not committed leaves no session", opened(abandonedImport)},
 		{"invalid imports are rejected", opened(invalidImport)},
+		{"tombstones of a bundle do not replace what is stored", opened(importTombstones)},
 		{"a session is imported once", opened(concurrentImports)},
 		{"a session is extended as a whole", opened(extensions)},
 		{"objects are streams that end with their digest", objectStreams},

@@ -115,7 +115,8 @@ func trash(t testing.TB, open func(time.Duration) Store) {
 }
 
 // trashInUse: Discard calls unless while no other handle can write to the session, and its error cancels. While another
-// handle holds the lock of one of the session's logs, Discard is SESSION_LOCKED. Nothing has changed after an error.
+// handle holds the lock of one of the session's logs, Discard is SESSION_LOCKED, and while one performs the session
+// RUN_BUSY. Nothing has changed after an error.
 func trashInUse(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	heads := commit(t, s, r, 1)
@@ -138,6 +139,9 @@ func trashInUse(t testing.TB, open func(time.Duration) Store) {
 		refused("while a writer holds "+log.Root, locked, allow)
 		must(t, unlock())
 	}
+	performer := hold(t, open(0), r.Session)
+	refused("while a performer holds the session", func(err error) bool { return fault.Is(err, fault.RunBusy) }, allow)
+	must(t, performer.Release())
 	called, refusal := 0, errors.New("kept")
 	refused("an error of unless", func(err error) bool { return errors.Is(err, refusal) }, func() error {
 		called++
