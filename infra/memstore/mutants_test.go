@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/hosts"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -54,10 +55,10 @@ func (f faulty) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 // mutated returns the setup of a store whose handles are changed.
 func mutated(change faulty) suite.Setup {
 	return func(testing.TB) func(time.Duration) suite.Store {
-		w := newWorld()
+		w := hosts.New(suite.Seed(1))
 		return func(wait time.Duration) suite.Store {
 			f := change
-			f.handle = handle{w.open(wait), w}
+			f.handle = handle{w.Open(wait), w}
 			return f
 		}
 	}
@@ -88,7 +89,7 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 	constant := changed(func(_ handle, _ id.Session, l *ports.Lease) { l.Token = 1 })
 	constant.change = func(h handle, p manifest.Plan) manifest.Plan {
 		if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease == 1 {
-			p.Lease = h.w.disk.Token(s)
+			p.Lease = h.w.Disk.Token(s)
 		}
 		return p
 	}
@@ -97,14 +98,14 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 			Setup: mutated(faulty{change: func(_ handle, p manifest.Plan) manifest.Plan { p.Lease = 0; return p }})},
 		{Name: "only tokens that were never granted are refused", In: "an append under a lease that is not present is refused",
 			Setup: mutated(faulty{change: func(h handle, p manifest.Plan) manifest.Plan {
-				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease <= h.w.disk.Token(s) {
+				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease <= h.w.Disk.Token(s) {
 					p.Lease = 0
 				}
 				return p
 			}})},
 		{Name: "the end of the present lease is not compared", In: "an append under a lease that is not present is refused",
 			Setup: mutated(faulty{change: func(h handle, p manifest.Plan) manifest.Plan {
-				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease == h.w.disk.Token(s) {
+				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease == h.w.Disk.Token(s) {
 					p.Lease = 0
 				}
 				return p
@@ -130,7 +131,7 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 			Setup: mutated(faulty{hold: func(ctx context.Context, h handle, s id.Session) (ports.Lease, error) {
 				l, err := h.Performers().Hold(ctx, s)
 				if fault.Is(err, fault.RunBusy) {
-					return ports.Lease{Token: h.w.disk.Token(s), Lost: make(chan struct{}), Release: func() error { return nil }}, nil
+					return ports.Lease{Token: h.w.Disk.Token(s), Lost: make(chan struct{}), Release: func() error { return nil }}, nil
 				}
 				return l, err
 			}})},
@@ -150,7 +151,7 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 			Setup: mutated(changed(func(h handle, _ id.Session, _ *ports.Lease) { h.Stop() }))},
 		{Name: "a lease has no end", In: "the lease of a holder that hangs ends",
 			Setup: mutated(faulty{hold: func(ctx context.Context, h handle, s id.Session) (ports.Lease, error) {
-				before := h.w.disk.Token(s)
+				before := h.w.Disk.Token(s)
 				l, err := h.Performers().Hold(ctx, s)
 				if err == nil && before != 0 {
 					_ = l.Release()
@@ -185,6 +186,6 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 func releasing() faulty {
 	return changed(func(h handle, s id.Session, l *ports.Lease) {
 		release := l.Release
-		l.Release = func() error { h.w.disk.ReleasePresent(s); return release() }
+		l.Release = func() error { h.w.Disk.ReleasePresent(s); return release() }
 	})
 }
