@@ -2,6 +2,7 @@ package memstore_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ type faulty struct {
 	hold   func(ctx context.Context, h handle, s id.Session) (ports.Lease, error)                                         // nil: as it is
 	lock   func(ctx context.Context, h handle, l manifest.Log) (func() error, error)                                      // nil: as it is
 	change func(h handle, p manifest.Plan) manifest.Plan                                                                  // nil: as it is
+	extend bool                                                                                                           // the lease of an extension is not compared
 	append func(ctx context.Context, h handle, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) // nil: as it is
 }
 
@@ -50,6 +52,17 @@ func (f faulty) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 		return f.append(ctx, f.handle, w, at, p)
 	}
 	return f.handle.Append(ctx, w, at, p)
+}
+
+// BeginExtension implements ports.SessionImporter.
+func (f faulty) BeginExtension(ctx context.Context, s id.Session, logs []ports.Extended) (ports.SessionImport, error) {
+	logs = slices.Clone(logs)
+	for i := range logs {
+		if f.extend {
+			logs[i].Lease = 0
+		}
+	}
+	return f.handle.BeginExtension(ctx, s, logs)
 }
 
 // mutated returns the setup of a store whose handles are changed.
@@ -127,6 +140,8 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 				head, err := h.Append(ctx, w, at, p)
 				return head, withoutHolder(err)
 			}})},
+		{Name: "the lease of an extension is not compared", In: "an extension under a lease that is not present is refused",
+			Setup: mutated(faulty{extend: true})},
 		{Name: "performers do not exclude each other", In: "a session has one performer at a time",
 			Setup: mutated(faulty{hold: func(ctx context.Context, h handle, s id.Session) (ports.Lease, error) {
 				l, err := h.Performers().Hold(ctx, s)

@@ -74,6 +74,7 @@ func Cases() []Case {
 		{"a session has one performer at a time", onePerformer},
 		{"a token orders leases where a store has them", leaseTokens},
 		{"an append under a lease that is not present is refused", staleLease},
+		{"an extension under a lease that is not present is refused", staleExtension},
 		{"the tokens of leases grow", growingTokens},
 		{"a late release does not end the next lease", lateRelease},
 		{"a lease is renewed while its holder lives", renewal},
