@@ -41,10 +41,10 @@ func sent(from, to *fixture, ref string, accept travel.Acceptance) (travel.Impor
 	return to.g.Import(context.Background(), to.person("ada"), src, travel.ImportRequest{Accept: accept, From: originOf(from)})
 }
 
-// chainOf are the heads of a session's log, read from the store by a process of its own; none for an unknown session.
+// chainOf are the heads of a session's log; none for an unknown session.
 func (w *fixture) chainOf(s id.Session) (out []manifest.Head) {
 	w.Helper()
-	_, err := w.process().Store.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)},
+	_, err := w.g.Store.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)},
 		ports.Each(func(_ manifest.Segment, head manifest.Head) error {
 			out = append(out, head)
 			return nil
@@ -223,6 +223,27 @@ func (x *threeStores) converge(at engine.Position) {
 	x.seen["converged"]++
 }
 
+// history works in the stores and exchanges sessions between them, and then sends all that can be sent everywhere.
+func (x *threeStores) history() {
+	for range 12 + x.rnd.IntN(12) {
+		i := x.rnd.IntN(3)
+		if len(x.runs) == 0 || x.rnd.IntN(2) == 0 {
+			x.work(i)
+			continue
+		}
+		to := (i + 1 + x.rnd.IntN(2)) % 3
+		x.exchange(i, to, x.runs[x.rnd.IntN(len(x.runs))])
+		x.stores[i].sound()
+		x.stores[to].sound()
+	}
+	for _, at := range x.runs {
+		x.converge(at)
+	}
+	for _, w := range x.stores {
+		w.sound()
+	}
+}
+
 // TestThreeStoresExchangeSessions: after any exchange of sessions between three stores, the logs of the two are equal, or
 // one is a prefix of the other and the relation names it, or the divergence is named with the number of events that both
 // share; annotations of both are there where the session was written; and every store verifies.
@@ -230,28 +251,14 @@ func TestThreeStoresExchangeSessions(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
 	for n := range sample.OneIn(t, 25).Of(200) {
-		x := &threeStores{T: t, rnd: rand.New(rand.NewPCG(uint64(n), 25)), seen: seen}
-		for i := range x.stores {
-			x.stores[i] = newFixture(t)
-			x.stores[i].seeds = byte(80 * i)
-		}
-		for range 12 + x.rnd.IntN(12) {
-			i := x.rnd.IntN(3)
-			if len(x.runs) == 0 || x.rnd.IntN(2) == 0 {
-				x.work(i)
-				continue
+		t.Run(fmt.Sprint(n), func(t *testing.T) { // ends with its stores closed
+			x := &threeStores{T: t, rnd: rand.New(rand.NewPCG(uint64(n), 25)), seen: seen}
+			for i := range x.stores {
+				x.stores[i] = newFixture(t)
+				x.stores[i].seeds = byte(80 * i)
 			}
-			x.exchange(i, (i+1+x.rnd.IntN(2))%3, x.runs[x.rnd.IntN(len(x.runs))])
-		}
-		for _, at := range x.runs {
-			x.converge(at)
-		}
-		for i, w := range x.stores {
-			w.sound()
-			if t.Failed() {
-				t.Fatalf("history %d, store %d", n, i)
-			}
-		}
+			x.history()
+		})
 	}
 	for _, what := range []string{"new", "same", "fast_forward", "ahead", "diverged", "converged"} {
 		if sample.Exhaustive() && seen[what] == 0 {

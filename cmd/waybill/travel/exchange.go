@@ -132,6 +132,9 @@ func (x exchange) perform(ctx context.Context, a *cli.App, source, target, other
 	watch(w, &req)
 	doc, err := move(w, source, target, seed, x.run, req)
 	next := fault.Command{x.verb, command.Word(x.run), "--" + x.flag, command.Word(x.other)}
+	if fault.Is(err, fault.StoreForeign) && x.flag == "to" {
+		err = fault.Of(err).Suggest("Check --to: a store of another program is only read.")
+	}
 	if err = w.End(err, "nothing was written", next); err != nil {
 		return err
 	}

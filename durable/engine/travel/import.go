@@ -88,8 +88,8 @@ type ImportRequest struct {
 
 // Origin is the store that a session comes from.
 type Origin struct {
-	StoreID id.Store `json:"storeId"`
-	Path    string   `json:"path"` // its place: an absolute path
+	StoreID id.Store `json:"storeId,omitzero"` // none of a store of another program
+	Path    string   `json:"path"`             // its place: an absolute path
 }
 
 // Exchanged is the documents "push" and "pull": that of an import into the target store, with the store that is not
@@ -312,7 +312,10 @@ func (m *importer) auditDetails() map[string]string {
 	out := map[string]string{"bundleId": m.out.BundleID, "head": m.head.Digest.String(),
 		"events": strconv.FormatInt(m.head.Next, 10)}
 	if m.from != (Origin{}) {
-		out["fromStoreId"], out["fromStore"] = m.from.StoreID.String(), m.from.Path
+		out["fromStore"] = m.from.Path
+	}
+	if !m.from.StoreID.IsZero() {
+		out["fromStoreId"] = m.from.StoreID.String()
 	}
 	return out
 }
