@@ -21,7 +21,7 @@ func logFilesOf(t *testing.T, store, session string) (own map[string][]byte, all
 	root := filepath.Join(store, "sessions", session)
 	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(name) != ".jsonl" {
-			return nil //nolint:nilerr // a directory that is not there has no files
+			return nil //nolint:nilerr // a missing directory has no files
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {

@@ -246,7 +246,7 @@ func (x *threeStores) history() {
 
 // TestThreeStoresExchangeSessions: after any exchange of sessions between three stores, the logs of the two are equal, or
 // one is a prefix of the other and the relation names it, or the divergence is named with the number of events that both
-// share; annotations of both are there where the session was written; and every store verifies.
+// share; annotations of both are present where the session was written; and every store verifies.
 func TestThreeStoresExchangeSessions(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}

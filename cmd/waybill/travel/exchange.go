@@ -48,7 +48,7 @@ func NewPush(a *cli.App) *cobra.Command {
 		"Push a run's session to another store",
 		"Write the session of a run of this store to another store, which is created if it does\nnot exist. "+
 			"This store is not changed.\n\n"+exchangeLong,
-		"  waybill push @last --to ../shared-store\n  waybill push k3j2a7 --to /srv/team/waybill --accept",
+		"  waybill push @last --to ../team-store\n  waybill push k3j2a7 --to /srv/team/waybill --accept",
 		"push to the store in the directory STORE")
 }
 
@@ -58,7 +58,7 @@ func NewPull(a *cli.App) *cobra.Command {
 		"Pull a run's session from another store",
 		"Write the session of a run of another store to this store, which is created if it does\nnot exist. "+
 			"RUN is looked up in the other store, which is not changed.\n\n"+exchangeLong,
-		"  waybill pull @last --from ../shared-store\n  waybill pull k3j2a7 --from /srv/team/waybill --accept",
+		"  waybill pull @last --from ../team-store\n  waybill pull k3j2a7 --from /srv/team/waybill --accept",
 		"pull from the store in the directory STORE")
 }
 
