@@ -144,14 +144,9 @@ func (s *Source) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref
 	return s.x.ex.store.ObjectStream(ctx, kind, ref)
 }
 
-// Tombstone implements ports.Tombstones. That the artifact was erased before the session was imported here is a fact
-// about this store alone, and is left out.
+// Tombstone implements ports.Tombstones.
 func (s *Source) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, bool, error) {
-	data, ok, err := s.x.ex.store.Tombstone(ctx, ref)
-	if ok {
-		data = data.Without("imported")
-	}
-	return data, ok, err
+	return s.x.ex.store.Tombstone(ctx, ref)
 }
 
 // Sessions implements ports.Sessions.
