@@ -55,15 +55,14 @@ func (c *Exchange) Source(ctx context.Context, seed id.Seed, ref string) (*Sourc
 	return out, err
 }
 
-// notPerformed returns RUN_BUSY while a process performs a run of a session, which the caller named ref. A store that cannot be written has no
-// performer.
+// notPerformed returns RUN_BUSY while a process performs a run of a session, which the caller named ref.
 func (c *Exchange) notPerformed(ctx context.Context, s id.Session, ref string) error {
-	err := ports.WithHold(ctx, c.store.Performers(), s, func(ports.Hold) error { return nil })
+	err := c.store.NotPerformed(ctx, s)
 	if fault.Is(err, fault.RunBusy) {
 		return fault.Of(err).Suggest("Repeat the call when that ended, which %s shows. Nothing was written.",
 			fault.Command{"runs", "watch", ref})
 	}
-	return nil
+	return err
 }
 
 // findElsewhere finds the artifacts of a session of another program that the store does not have.

@@ -21,6 +21,7 @@ type Store interface {
 	ports.SideLogs
 	ports.SessionImporter
 	ports.Inspector
+	ports.PerformerStatus
 	// Performers keeps the performers of sessions apart.
 	Performers() ports.Performers
 }
