@@ -19,6 +19,13 @@ type Performers interface {
 	Hold(ctx context.Context, s id.Session) (Lease, error)
 }
 
+// PerformerStatus tells whether a session is performed.
+type PerformerStatus interface {
+	// NotPerformed returns RUN_BUSY, as Performers.Hold does, while a process is the performer of a session. It takes no
+	// lease, and creates and changes nothing.
+	NotPerformed(ctx context.Context, s id.Session) error
+}
+
 // Lease is the right to perform one session.
 type Lease struct {
 	// Token orders the leases of a session: a later one has a greater token. An attempt carries it in

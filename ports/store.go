@@ -29,6 +29,7 @@ type Store interface {
 	Changes
 	SessionTimes
 	SessionStates
+	PerformerStatus
 
 	// Performers gives the port that keeps the performers of sessions apart.
 	Performers() Performers

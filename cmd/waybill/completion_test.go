@@ -125,7 +125,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 		switch values[i] {
 		case "FILE", "ALLOWED_SIGNERS", "FILE|ID":
 			want = ":0"
-		case "DIR":
+		case "DIR", "STORE":
 			want = ":16"
 		}
 		if directive != want {
@@ -183,6 +183,11 @@ func TestCompletions(t *testing.T) {
 	short := func() string { words, _ := c.complete("runs", "show", ""); return words[1] }
 	first := short()
 	c.expect([]string{"runs", "cancel", ""}, "@last", first)
+	// The run of a pull is one of the other store.
+	c.expect([]string{"push", ""}, "@last", first)
+	c.expect([]string{"pull", ""})
+	c.expect([]string{"--tenant", "other", "pull", "--from", filepath.Join(c.home, "local"), ""}, "@last", first)
+	c.expect([]string{"--tenant", "other", "pull", "--from", filepath.Join(c.home, "nowhere"), ""}, "@last")
 	c.expect([]string{"continue", "--run", "@last", "--at", ""}, "where")
 	c.expect([]string{"approve", "--at", ""}, "where")
 	c.expect([]string{"continue", "--at", ""})

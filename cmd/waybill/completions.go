@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/complete"
+	"github.com/waybill/waybill/ports"
 )
 
 // setCompletions sets the shell completion of arguments that name what a store or the configuration holds,
@@ -23,9 +24,10 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 			"workflows test", "workflows compile"}},
 		{complete.RunArg(a), []string{"runs show", "runs report", "runs events", "runs timeline", "runs graph", "runs watch",
 			"runs logs", "runs take-back", "artifacts list", "sessions keep", "sessions delete", "approve", "send-back",
-			"deny", "fork", "replay", "verify", "export", "repair", "annotate", "annotations list", "annotations summary",
+			"deny", "fork", "replay", "verify", "export", "push", "repair", "annotate", "annotations list", "annotations summary",
 			"annotations retract"}},
 		{twoRuns(a), []string{"runs diff"}},
+		{otherRun(a), []string{"pull"}},
 		{complete.OpenRun(a), []string{"runs cancel", "runs pause"}},
 		{complete.PausedRun(a), []string{"runs resume"}},
 		{complete.Proposals(a), []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
@@ -50,6 +52,17 @@ func twoRuns(a *cli.App) cobra.CompletionFunc {
 	}
 }
 
+// otherRun returns the completion of an argument that is a run of the store that --from names.
+func otherRun(a *cli.App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		from := cmd.Flag("from").Value.String()
+		if from == "" {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete.RunArg(cli.OtherStore(a, from, ports.ReadOnly))(cmd, args, word)
+	}
+}
+
 // flagCompletions returns the completion of flags by the name of their value in the help, and by the name of
 // the flag where one name has several meanings.
 func flagCompletions(a *cli.App) map[string]cobra.CompletionFunc {
@@ -62,7 +75,7 @@ func flagCompletions(a *cli.App) map[string]cobra.CompletionFunc {
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
 	return map[string]cobra.CompletionFunc{
-		"FILE": complete.Files, "ALLOWED_SIGNERS": complete.Files, "DIR": complete.Dirs,
+		"FILE": complete.Files, "ALLOWED_SIGNERS": complete.Files, "DIR": complete.Dirs, "STORE": complete.Dirs,
 		"FILE|ID": workflows, "--workflow FILE": workflows, "--workflow ID": ids,
 		"RUN": complete.RunFlag(a), "--run ID": complete.RunIDs(a), "--session ID": complete.SessionIDs(a),
 		"NODE": nodes, "--step ID": nodes,

@@ -87,7 +87,7 @@ var answers = map[string]string{
 	"waybill runs events":   "`events`, or `run_events` with --format openwop",
 	"waybill runs timeline": "`timeline`", "waybill verify": "`verification`", "waybill config get": "`config`",
 	"waybill config confirm": "`config`", "waybill config set": "`config`",
-	"waybill export": "`export`, or `debug_bundle` with --format openwop", "waybill import": "`import`", "waybill bundle show": "`bundle`",
+	"waybill export": "`export`, or `debug_bundle` with --format openwop", "waybill import": "`import`", "waybill push": "`push`", "waybill pull": "`pull`", "waybill bundle show": "`bundle`",
 	"waybill bundle verify": "`verification`",
 	"waybill bundle diff":   "`bundle_diff`", "waybill sessions list": "`sessions`", "waybill sessions keep": "`kept`",
 	"waybill sessions delete":  "`deleted`, or `trash_emptied` with --empty-trash",

@@ -247,7 +247,8 @@ func (s *injected) views(inject string) [][]string {
 		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {"runs", "list", "--text", line, "--since", line}, {line}, {"runs", line},
 		{"run", "test.cmd", "--trust", "--quiet"}, {"run", "test.cmd", "--trust"}, {"start", "test.ask", "--set", line},
 		{"import", line}, {"bundle", "show", line}, {"bundle", "verify", line}, {"bundle", "diff", line, line},
-		{"bundle", "show", "b.json"}, {"bundle", "verify", "b.json"}, {"import", "b.json"}, {"export", line}, {"runs", "events"},
+		{"bundle", "show", "b.json"}, {"bundle", "verify", "b.json"}, {"import", "b.json"}, {"export", line}, {"push", "@last", "--to", line}, {"push", line, "--to", "pushed"},
+		{"pull", "@last", "--from", line}, {"push", "@last", "--to", "pushed"}, {"runs", "events"},
 		{"runs", "cancel", line}, {"runs", "pause", line}, {"runs", "resume", line}, {"workflows", "compile", line}, {"workflows", "new", line}, {"annotations", "retract", line},
 		{"annotate", line, "--note", "n"}, {"checkpoint", "--run", line}, {"fork", line}, {"sessions", "keep", line},
 		{"sessions", "restore", line}, {"proposals", "create", line}, {"proposals", "revise", line, line}, {"proposals", "reject", line},
@@ -442,7 +443,7 @@ func compareViews(t *testing.T, hostile, other *injected, inject string) {
 			}
 			was := shown[fmt.Sprint(i, at)]
 			layout := layoutOf
-			if marked(views[i], inject) || args[0] == "export" || args[0] == "import" { // times and names of files
+			if marked(views[i], inject) || args[0] == "export" || args[0] == "import" || args[0] == "push" { // times and names of files
 				layout = structureOf
 			}
 			if args[0] == "du" {

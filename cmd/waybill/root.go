@@ -74,7 +74,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
 		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a, report.New(a)), work.NewResume(a),
 		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),
-		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
+		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), travel.NewPush(a), travel.NewPull(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
 		upkeep.NewConfig(a), serve.New(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
 		about.NewVersion(a))
@@ -88,7 +88,7 @@ func newRoot(a *cli.App) *cobra.Command {
 // setCreating annotates the commands that create the store if it does not exist, and doctor, which reports that it does
 // not. All are in one list, so that a missing one is easy to notice.
 func setCreating(root *cobra.Command) {
-	for _, path := range []string{"run", "start", "fork", "import", "config set", "proposals create", "trust",
+	for _, path := range []string{"run", "start", "fork", "import", "pull", "config set", "proposals create", "trust",
 		"mcp", "serve", "serve keys add", "guard hook", "doctor", "workflows attach", "workflows detach"} {
 		cmd, rest, err := root.Find(strings.Fields(path))
 		if err != nil || len(rest) > 0 {

@@ -113,6 +113,7 @@ func TestDocumentShapes(t *testing.T) {
 		"bundle show a.json: bundle", "bundle show r.json: bundle", "bundle verify a.json: verification",
 		"bundle diff a.json r.json: bundle_diff", "bundle diff a.json {artifact run}: bundle_diff",
 		"import a.json: import", "import a.json --as-new: import", "import a.json --store other: import",
+		"push {artifact run} --to pushed: push", "pull {artifact run} --from pushed: pull", "push {artifact run} --to pushed --as-new: push",
 		"runs list --store other: runs",
 		"sessions list: sessions", "sessions keep @last --reason r: kept", "sessions keep @last --reason r: kept",
 		"sessions delete @last --yes: error",

@@ -71,6 +71,7 @@ var (
 	_ ports.Tombstones      = (*Store)(nil)
 	_ ports.Trash           = (*Store)(nil)
 	_ ports.Descriptors     = (*Store)(nil)
+	_ ports.PerformerStatus = (*Store)(nil)
 )
 
 // OpenDir opens the store in the directory dir, with file locks and the boot id of this machine. A

@@ -77,6 +77,19 @@ func (p performers) Hold(ctx context.Context, s id.Session) (ports.Lease, error)
 	}}, nil
 }
 
+// NotPerformed implements ports.PerformerStatus.
+func (s *Store) NotPerformed(ctx context.Context, session id.Session) error {
+	if err := s.reach(ctx); err != nil {
+		return err
+	}
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	if g := s.disk.present(session.String()); g != nil {
+		return ports.BusyPerformer(session, g.holder)
+	}
+	return nil
+}
+
 // grant gives a session a new lease, unless one is present.
 func (d *Disk) grant(s id.Session, who ports.Holder) (token int64, err error) {
 	d.mu.Lock()

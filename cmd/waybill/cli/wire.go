@@ -144,32 +144,20 @@ func checkNamed(ctx context.Context, a *App, store ports.Store) error {
 		Suggest("Check %s. The first run creates a store: %s.", flag, fault.Command{"run", "FILE"})
 }
 
-// FromStore opens the store in a directory beside that of the call, asks it, and closes it; an empty
-// dir is store itself. Nothing is written to the other one, and commands that errors suggest select it.
-// The error is RUN_NOT_FOUND if the directory holds no store.
-func FromStore[T any](ctx context.Context, a *App, store *Store, dir string, ask func(*Store) (T, error)) (out T, err error) {
-	if dir == "" {
-		return ask(store)
-	}
-	other := App{Process: a.Process, Flags: a.Flags, creates: true} // it is checked here
+// OtherStore returns the App of a call like this one of the store in a directory, which every command that it suggests
+// selects. With ports.ReadOnly the store has to exist.
+func OtherStore(a *App, dir string, create ports.Create) *App {
+	other := &App{Process: a.Process, Flags: a.Flags, creates: bool(create), given: a.given}
 	other.Flags.Store, other.Flags.Tenant = dir, ""
-	from, err := other.Open(ctx)
-	exists := false
-	if err == nil {
-		defer from.Close()
-		exists, err = from.Ports.Exists(ctx)
+	return other
+}
+
+// Selecting returns an error whose suggested commands select the store of the call.
+func (f *Flags) Selecting(err error) error {
+	if of := (*fault.Fault)(nil); errors.As(err, &of) {
+		return f.SuggestForStore(of)
 	}
-	if err == nil && !exists || fault.Is(err, fault.StoreInvalid) {
-		return out, fault.New(fault.RunNotFound, "there is no store in %s", dir).
-			Suggest("Give the directory that contains sessions, as --from-store DIR.")
-	}
-	if err == nil {
-		out, err = ask(from)
-	}
-	if f := (*fault.Fault)(nil); errors.As(err, &f) {
-		err = other.Flags.SuggestForStore(f)
-	}
-	return out, err
+	return err
 }
 
 // configuration returns the configuration of the store. An unreadable one is logged and the defaults

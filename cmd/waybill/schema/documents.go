@@ -53,7 +53,7 @@ func documents() map[string]any {
 		"who": commits.Who{}, "cancelled": engine.Cancelled{}, "paused": pausing.State{}, "resumed": pausing.State{}, "taken_back": travel.HandedOver{},
 		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{}, "audit_entry": verify.AuditEntry{},
 		"audit_verification": verify.AuditVerification{},
-		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},
+		"export":             travel.Export{}, "import": travel.Import{}, "push": travel.Exchanged{}, "pull": travel.Exchanged{}, "bundle": travel.BundleInfo{},
 		"bundle_diff": travel.BundleDiff{},
 		"sessions":    upkeep.SessionList{}, "kept": upkeep.KeptSession{}, "deleted": upkeep.DeletedSessions{},
 		"trash_emptied": upkeep.DeletedSessions{},

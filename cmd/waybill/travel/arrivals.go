@@ -11,22 +11,25 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// acceptance shows what a bundle adds to a session of the store, and asks whether it is imported. With --accept nothing is
-// asked; without a person at a terminal the import is refused.
-func acceptance(a *cli.App, accept bool) travel.Acceptance {
+// arriving are the texts of a question about what is added to a session: where it comes from, and where the session is.
+type arriving struct{ from, session string }
+
+// acceptance shows what is added to a session of the store, and asks whether it is. With --accept nothing is
+// asked; without a person at a terminal it is refused.
+func acceptance(a *cli.App, accept bool, text arriving) travel.Acceptance {
 	return func(_ context.Context, doc travel.Import) error {
 		if accept {
 			return nil
 		}
 		if !a.AtTerminal() {
 			return fault.New(fault.RunWaiting,
-				"the bundle continues session %s with %s that were made elsewhere, and no person at a terminal accepted them",
-				doc.SessionID, page.Plural(int(doc.Arrived.Events), "event")).
-				Suggest("Add --accept, or run the command at a terminal. Nothing was imported.").
+				"%s continues session %s with %s that were made elsewhere, and no person at a terminal accepted them",
+				text.from, doc.SessionID, page.Plural(int(doc.Arrived.Events), "event")).
+				Suggest("Add --accept, or run the command at a terminal. Nothing was written.").
 				With("relation", string(doc.Relation)).With("sessionId", doc.SessionID.String()).With("arrived", doc.Arrived)
 		}
 		return a.Asked(func(p *page.Page) {
-			p.Line("The bundle continues %s:", doc.SessionID)
+			p.Text("", text.session+" "+doc.SessionID.String()+" is extended from "+text.from+":")
 			showArrivals(*doc.Arrived, p)
 		}, "Extend the session?")
 	}

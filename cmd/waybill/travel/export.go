@@ -1,12 +1,12 @@
 // Package travel implements the commands that move a session from one store to
-// another as a file: export, import, and bundle, which inspects such a file
-// without importing it.
+// another: as a file with export, import, and bundle, which inspects such a file
+// without importing it; directly with push and pull.
 //
 // The package does not know the format of a bundle: durable/travel/bundle
 // defines it and infra/bundlefile reads and writes the file, in windows, so that
 // a bundle may be larger than memory (docs/design.md#bundles).
 //
-// Start reading at NewExport and NewImport.
+// Start reading at NewExport, NewImport and NewPush.
 package travel
 
 import (

@@ -58,7 +58,7 @@ func NewImport(a *cli.App) *cobra.Command {
 				return err
 			}
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
-				req.Accept = acceptance(a, accept)
+				req.Accept = acceptance(a, accept, arriving{from: "the bundle", session: "Session"})
 				return importBundle(ctx, a, o, args[0], signature, req)
 			})
 		},
@@ -124,14 +124,7 @@ func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name, signature
 		return err
 	}
 	w := progress.Start(ctx, a, "Importing", false)
-	asked := req.Accept
-	req.Accept = func(ctx context.Context, doc travel.Import) error {
-		return w.Asking(func() error { return asked(ctx, doc) })
-	}
-	if w.Shown {
-		req.Checked = func(p verify.VerifyProgress) { w.Say("(" + page.Plural(int(p.Events), "event") + " checked)") }
-		req.Written = func(events, of int64) { w.Say(fmt.Sprintf("(%d of %d events written)", events, of)) }
-	}
+	watch(w, &req)
 	doc, err := o.Import(w, o.Caller(), b, req)
 	if err = w.End(err, "nothing was imported", fault.Command{"import", command.Word(name)}); err != nil {
 		return err
@@ -144,10 +137,31 @@ func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name, signature
 	return a.Answer("import", doc, func(p *page.Page) { showImport(a, doc, p) })
 }
 
+// watch makes an import say how far it is, and ask without that line.
+func watch(w *progress.Work, req *travel.ImportRequest) {
+	asked := req.Accept
+	req.Accept = func(ctx context.Context, doc travel.Import) error {
+		return w.Asking(func() error { return asked(ctx, doc) })
+	}
+	if w.Shown {
+		req.Checked = func(p verify.VerifyProgress) { w.Say("(" + page.Plural(int(p.Events), "event") + " checked)") }
+		req.Written = func(events, of int64) { w.Say(fmt.Sprintf("(%d of %d events written)", events, of)) }
+	}
+}
+
 // showImport prints the relation of the bundle to the session in the store,
 // warnings, and the runs of the bundle. For the relations Same and Ahead nothing was
 // written.
 func showImport(a *cli.App, doc travel.Import, p *page.Page) {
+	showRelation(doc, p)
+	if doc.Signature != nil {
+		p.Text("", "The bundle is signed by "+signerName(*doc.Signature)+".")
+	}
+	showImported(a, doc, p)
+}
+
+// showRelation prints what an import of a bundle did.
+func showRelation(doc travel.Import, p *page.Page) {
 	what := page.Plural(int(doc.Events), "event")
 	switch doc.Relation {
 	case travel.NewSession:
@@ -166,15 +180,16 @@ func showImport(a *cli.App, doc travel.Import, p *page.Page) {
 		p.Text("", "The store is ahead: its session "+doc.SessionID.String()+" contains the bundle, and has "+what+
 			". Nothing was written.")
 	}
+}
+
+// showImported prints what an import found about the session, and the commands that show its runs in the store of a.
+func showImported(a *cli.App, doc travel.Import, p *page.Page) {
 	if doc.Health != manifest.Healthy && doc.Health != manifest.UnknownVersion {
 		p.Text(p.Warn("! "), "The session in the store is damaged ("+render.Health(doc.Health)+"). Next: "+
 			a.Command("repair", doc.SessionID.String()))
 	}
 	if doc.Health == manifest.UnknownVersion {
 		p.Text(p.Warn("! "), "It has events of another program or a newer version: it can be read, but not continued.")
-	}
-	if doc.Signature != nil {
-		p.Text("", "The bundle is signed by "+signerName(*doc.Signature)+".")
 	}
 	for _, w := range doc.Warnings {
 		p.Text(p.Warn("! "), w)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/gitobserver"
+	"github.com/waybill/waybill/ports"
 )
 
 // forkLong is what 'waybill fork --help' prints above the usage.
@@ -60,7 +62,7 @@ func NewFork(a *cli.App) *cobra.Command {
 				return err
 			}
 			return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
-				point, err := cli.FromStore(ctx, a, o, in.fromStore, func(from *cli.Store) (engine.ForkPoint, error) {
+				point, err := fromStore(ctx, a, o, in.fromStore, func(from *cli.Store) (engine.ForkPoint, error) {
 					// --at accepts a node id, a prefix of it, or a step id.
 					at, err := from.LocateNode(ctx, args[0], in.node)
 					if err != nil {
@@ -101,4 +103,28 @@ func (in *forkInput) request(ctx context.Context, a *cli.App) (out engine.ForkRe
 	_, root, err := a.Workspace()
 	out.Title, out.Observations = in.title, gitobserver.Observe(root)
 	return out, err
+}
+
+// fromStore asks the store in a directory beside that of the call; an empty dir is store itself. Nothing is written to
+// the other one, and commands that errors suggest select it. The error is RUN_NOT_FOUND if the directory holds no store.
+func fromStore[T any](ctx context.Context, a *cli.App, store *cli.Store, dir string, ask func(*cli.Store) (T, error)) (T, error) {
+	if dir == "" {
+		return ask(store)
+	}
+	other := cli.OtherStore(a, dir, ports.MayCreate) // it is checked here
+	none := fault.New(fault.RunNotFound, "there is no store in %s", dir).
+		Suggest("Give the directory that contains sessions, as --from-store DIR.")
+	out, err := cli.Ask(ctx, other, func(ctx context.Context, from *cli.Store) (out T, err error) {
+		switch exists, err := from.Ports.Exists(ctx); {
+		case err != nil:
+			return out, err
+		case !exists:
+			return out, none
+		}
+		return ask(from)
+	})
+	if fault.Is(err, fault.StoreInvalid) {
+		return out, none
+	}
+	return out, other.Selecting(err)
 }

@@ -87,6 +87,11 @@ func (c *Exchange) Export(ctx context.Context, seed id.Seed, req ExportRequest, 
 	}
 	x.out.BundleID = id.NewBundle(seed)
 	count := &countingWriter{w: w}
+	if slices.Contains(x.out.SideLogs, feedback.Table.Name) {
+		if err := x.countAnnotations(ctx); err != nil {
+			return x.out, err
+		}
+	}
 	envelope := bundle.Envelope{BundleID: x.out.BundleID.String(), ExportedAt: req.ExportedAt,
 		Producer: bundle.Producer{AppVersion: req.AppVersion}, Salvage: x.out.Salvage, SessionID: s.String()}
 	if req.Redact {
@@ -129,9 +134,10 @@ type exporter struct {
 // exportedLog is a log with the head up to which it is exported.
 type exportedLog struct {
 	// name is "" for the session's own log.
-	name string
-	log  manifest.Log
-	head manifest.Head
+	name   string
+	log    manifest.Log
+	head   manifest.Head
+	health manifest.Health
 }
 
 // surveySession reads every log of the session once, for health, heads and
@@ -140,6 +146,11 @@ type exportedLog struct {
 func (c *Exchange) surveySession(ctx context.Context, s id.Session, req ExportRequest) (*exporter, error) {
 	x := &exporter{ex: c, session: s, req: req, out: Export{SessionID: s, SideLogs: []string{}}}
 	own := manifest.SessionEvents(s)
+	// The side logs are read first: an annotation names events that the session's own log has already.
+	sides, err := c.readSideLogs(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	v, err := c.store.Read(ctx, ports.ReadRequest{Log: own}, ports.Into(&x.refs, newObjectRefs))
 	if err != nil {
 		return nil, err
@@ -166,36 +177,45 @@ func (c *Exchange) surveySession(ctx context.Context, s id.Session, req ExportRe
 			return nil, err
 		}
 	}
-	x.logs = []exportedLog{{"", own, v.Head}}
+	x.logs = []exportedLog{{"", own, v.Head, v.Health}}
 	x.out.Head, x.out.Events = v.Head.Digest, v.Head.Next
-	return x, x.surveySideLogs(ctx)
+	return x, x.addSideLogs(sides)
 }
 
-// surveySideLogs reads the side logs of the session. Empty ones are not
-// exported.
-func (x *exporter) surveySideLogs(ctx context.Context) error {
-	names, err := x.ex.store.SideLogs(ctx, x.session.String())
+// sideLogRead is a side log with the verdict over it.
+type sideLogRead struct {
+	name string
+	log  manifest.Log
+	v    manifest.Verdict
+}
+
+// readSideLogs reads the side logs of a session, in the order of their names.
+func (c *Exchange) readSideLogs(ctx context.Context, s id.Session) (out []sideLogRead, err error) {
+	names, err := c.store.SideLogs(ctx, s.String())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		log := manifest.SessionSide(x.session, event.Opaque(name, "sessionId"))
-		v, err := x.ex.store.Read(ctx, ports.ReadRequest{Log: log}, ports.Skip)
+		log := manifest.SessionSide(s, event.Opaque(name, "sessionId"))
+		v, err := c.store.Read(ctx, ports.ReadRequest{Log: log}, ports.Skip)
 		if err != nil {
+			return nil, err
+		}
+		out = append(out, sideLogRead{name, log, v})
+	}
+	return out, nil
+}
+
+// addSideLogs adds the side logs that are not empty. A damaged one is refused, unless a salvage was requested.
+func (x *exporter) addSideLogs(sides []sideLogRead) error {
+	for _, side := range sides {
+		if err := x.checkHealth(side.log, side.v); err != nil {
 			return err
 		}
-		if err := x.checkHealth(log, v); err != nil {
-			return err
-		}
-		if !v.Head.IsZero() {
-			x.logs = append(x.logs, exportedLog{name, log, v.Head})
-			x.out.SideLogs = append(x.out.SideLogs, name)
-			if name == feedback.Table.Name {
-				if err := x.countAnnotations(ctx); err != nil {
-					return err
-				}
-			}
+		if !side.v.Head.IsZero() {
+			x.logs = append(x.logs, exportedLog{side.name, side.log, side.v.Head, side.v.Health})
+			x.out.SideLogs = append(x.out.SideLogs, side.name)
 		}
 	}
 	return nil
@@ -220,7 +240,8 @@ func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	if !x.req.Salvage || v.Head.IsZero() && log.Root == manifest.SessionEvents(x.session).Root {
 		err := fault.Of(ports.Unhealthy(log, v))
 		if !v.Head.IsZero() {
-			return err.Suggest("Export the events before the damage with --salvage.")
+			return err.Suggest("Export the events before the damage with %s.",
+				fault.Command{"export", x.session.String(), "--salvage"})
 		}
 		return err
 	}

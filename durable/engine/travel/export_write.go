@@ -79,7 +79,7 @@ func eachLine(b []byte, fn func([]byte) error) error {
 // the exported head differs from the session's. STORE_CONFLICT if the log does
 // not contain the head any more.
 func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifest.Segment) error) error {
-	v := &untilHead{head: t.head, put: put}
+	v := &untilHead{head: t.head, put: onlySegments(put)}
 	var chain *rewrite.Chain
 	if x.req.Redact {
 		redaction := rewrite.NewRedaction(x.loadForRedaction(ctx))
@@ -87,7 +87,7 @@ func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifes
 		if t.name == "" {
 			x.redaction = redaction // has the new digests of the artifacts
 		}
-		v.put = func(seg manifest.Segment) error {
+		v.put = onlySegments(func(seg manifest.Segment) error {
 			events, err := redaction.Segment(seg.Events)
 			if err != nil {
 				return err
@@ -97,13 +97,13 @@ func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifes
 				return err
 			}
 			return put(rewritten)
-		}
+		})
 	}
 	if _, err := x.ex.store.Read(ctx, ports.ReadRequest{Log: t.log}, ports.Each(v.visit)); err != nil {
 		return err
 	}
 	if !v.done {
-		return fault.New(fault.StoreConflict, "%s changed while it was exported", t.log.Root)
+		return changedWhileRead(t.log)
 	}
 	if chain != nil && t.name == "" {
 		x.out.Head = chain.Head().Digest // rewriting results in another chain
@@ -114,7 +114,7 @@ func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifes
 // untilHead is a visitor that passes on the segments of a log up to a head.
 type untilHead struct {
 	head    manifest.Head
-	put     func(manifest.Segment) error
+	put     ports.VisitorFunc
 	started bool
 	done    bool
 }
@@ -129,7 +129,17 @@ func (u *untilHead) visit(seg manifest.Segment, head manifest.Head) error {
 		return fault.New(fault.StoreConflict, "the log changed while it was read")
 	}
 	u.started, u.done = true, head == u.head
-	return u.put(seg)
+	return u.put(seg, head)
+}
+
+// onlySegments is a function that needs no heads, as a visitor.
+func onlySegments(put func(manifest.Segment) error) ports.VisitorFunc {
+	return func(seg manifest.Segment, _ manifest.Head) error { return put(seg) }
+}
+
+// changedWhileRead is STORE_CONFLICT for a log that lost the head up to which it was read before.
+func changedWhileRead(log manifest.Log) error {
+	return fault.New(fault.StoreConflict, "%s changed while it was read", log.Root)
 }
 
 // loadForRedaction returns a function that reads an artifact for redaction. An
@@ -151,7 +161,7 @@ func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error
 	total := map[string]int64{}
 	for _, t := range x.logs {
 		redaction := rewrite.NewRedaction(x.loadForRedaction(ctx))
-		v := &untilHead{head: t.head, put: func(seg manifest.Segment) error {
+		v := &untilHead{head: t.head, put: func(seg manifest.Segment, _ manifest.Head) error {
 			_, err := redaction.Segment(seg.Events)
 			return err
 		}}

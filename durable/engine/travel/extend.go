@@ -38,6 +38,19 @@ type sideExtension struct {
 	made []manifest.Segment
 }
 
+// added are the logs that an extension writes. Of a log that is merged, any event of the source may be added.
+func (x extension) added(own manifest.Log) []addedLog {
+	out := []addedLog{{log: own, first: x.own.Next}}
+	for _, side := range x.sides {
+		first := side.at.Next
+		if len(side.made) > 0 {
+			first = 0
+		}
+		out = append(out, addedLog{side.name, side.log, first})
+	}
+	return out
+}
+
 // came is the interval of the events that are added.
 func (x sideExtension) came() imported.Span { return imported.Span{From: x.at.Next, Events: x.next} }
 
@@ -99,7 +112,7 @@ func (m *importer) planSide(ctx context.Context, name string) (x sideExtension, 
 		return x, nil
 	case name != annotationsName:
 		m.out.Warnings = append(m.out.Warnings, fmt.Sprintf(
-			"The log %s of the bundle has another history than the store's, and is not imported.", name))
+			"The log %s of %s has another history than that of %s, and is not imported.", name, m.parties.source, m.parties.target))
 		return x, nil
 	}
 	return m.planAnnotations(ctx, x)
@@ -148,14 +161,14 @@ func (m *importer) planAnnotations(ctx context.Context, x sideExtension) (sideEx
 	}
 	if unknown > 0 {
 		m.out.Warnings = append(m.out.Warnings, fmt.Sprintf(
-			"%d annotations of the bundle are of a newer version, and are not imported.", unknown))
+			"%d annotations of %s are of a newer version, and are not imported.", unknown, m.parties.source))
 	}
 	head := x.at
 	for len(added) > 0 {
 		n := min(len(added), annotationsPerSegment)
 		seg, err := manifest.EncodeSegment(x.log, added[:n])
 		if err != nil {
-			return x, fault.Wrap(err, fault.BundleIntegrityFailed, "an annotation of the bundle is not valid here: %v", err)
+			return x, fault.Wrap(err, fault.BundleIntegrityFailed, "an annotation of %s is not valid here: %v", m.parties.source, err)
 		}
 		seg.Group = manifest.Group(x.log, head, seg)
 		head, added = head.After(seg.Group, seg), added[n:]
@@ -175,7 +188,7 @@ func (m *importer) fastForward(ctx context.Context, x extension, accept Acceptan
 	m.out.Relation, m.out.SessionID = FastForward, s
 	if m.foreign {
 		return m.out, fault.New(fault.BundleUnsupportedVersion,
-			"the bundle continues session %s with events that this version does not know", s).
+			"%s continues session %s with events that this version does not know", m.parties.source, s).
 			Suggest("Import it with the version of Waybill that wrote it; nothing was imported.")
 	}
 	came, err := m.describeArrivals(ctx, x)
@@ -184,14 +197,17 @@ func (m *importer) fastForward(ctx context.Context, x extension, accept Acceptan
 	}
 	m.out.Arrived = &came
 	if accept == nil {
-		accept = refuseArrivals
+		accept = m.refuseArrivals
 	}
 	if err := accept(ctx, m.out); err != nil {
 		return m.out, err
 	}
+	if err := m.warn(ctx, func(context.Context) ([]addedLog, error) { return x.added(manifest.SessionEvents(s)), nil }); err != nil {
+		return m.out, err
+	}
 	act := audit.Act{Action: audit.Import, Target: audit.Target{Kind: audit.OfSession, ID: s.String()},
-		Details: map[string]string{"bundleId": m.out.BundleID, "head": m.head.Digest.String(),
-			"events": strconv.FormatInt(m.head.Next, 10), "from": strconv.FormatInt(x.own.Next, 10)}}
+		Details: m.auditDetails()}
+	act.Details["from"] = strconv.FormatInt(x.own.Next, 10)
 	err = m.ex.ledger.Act(ctx, m.by, act, func() (map[string]string, error) {
 		details := map[string]string{"sessionId": s.String()}
 		for _, side := range x.sides {
@@ -206,13 +222,15 @@ func (m *importer) fastForward(ctx context.Context, x extension, accept Acceptan
 		return m.out, err
 	}
 	m.ex.e.Drop(s)
-	return m.out, m.describe(ctx)
+	m.placed = m.head
+	m.describeWritten(ctx)
+	return m.out, nil
 }
 
 // refuseArrivals is the acceptance of a caller that has none.
-func refuseArrivals(_ context.Context, doc Import) error {
-	return fault.New(fault.RunWaiting, "the bundle continues session %s with %d events that were made elsewhere",
-		doc.SessionID, doc.Arrived.Events)
+func (m *importer) refuseArrivals(_ context.Context, doc Import) error {
+	return fault.New(fault.RunWaiting, "%s continues session %s with %d events that were made elsewhere",
+		m.parties.source, doc.SessionID, doc.Arrived.Events)
 }
 
 // lockAndExtend locks the session, its performer and the side logs, and extends the logs if their heads are still those of the plan.
@@ -239,8 +257,8 @@ func (m *importer) lockSides(ctx context.Context, x extension, held []ports.Exte
 // locked calls fn under the lock of a log that ends with a head. STORE_CONFLICT if it has another end by now.
 func (m *importer) locked(ctx context.Context, log manifest.Log, at manifest.Head, fn func(ports.Extended) error) error {
 	changed := func() error {
-		return fault.New(fault.StoreConflict, "session %s changed while the bundle was compared with it", log.Owner).
-			Suggest("Import the bundle again; nothing was imported.")
+		return fault.New(fault.StoreConflict, "session %s changed while %s was compared with it", log.Owner, m.parties.source).
+			Suggest("Repeat the call; nothing was imported.")
 	}
 	err := ports.WithHealthySession(ctx, m.ex.store, m.ex.store, log, at, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
@@ -309,7 +327,7 @@ func (m *importer) writeNewSegments(ctx context.Context, arrival ports.SessionIm
 		return arrival.Segment(ctx, name, seg)
 	}))
 	if err == nil && (v.Damaged() || v.Head.Next != end.Next || !end.IsZero() && !end.Digest.IsZero() && v.Head != end) {
-		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
+		err = fault.New(fault.BundleIntegrityFailed, "%s changed while it was imported", m.parties.source)
 	}
 	return err
 }
@@ -351,7 +369,7 @@ func (m *importer) extendedMark(ctx context.Context, x extension) (mark imported
 	return mark, nil
 }
 
-// divergence is SESSION_DIVERGED: the store and the bundle have different events behind those that they share.
+// divergence is SESSION_DIVERGED: target and source have different events behind those that they share.
 func (m *importer) divergence(ctx context.Context) error {
 	s := m.src.Session()
 	diff, err := DiffBundles(ctx, Side{Logs: m.ex.store, Session: s}, Side{Logs: m.src, Session: s})
@@ -364,11 +382,10 @@ func (m *importer) divergence(ctx context.Context) error {
 		}
 		return fmt.Sprintf("event %d (%s)", all[0].Index, all[0].Kind)
 	}
-	return fault.New(fault.SessionDiverged,
-		"session %s and the bundle share %d events and differ behind them: the store continues with %s, the bundle with %s", s,
-		diff.Common, next(diff.After[0]), next(diff.After[1])).
-		Suggest("Import it with --as-new to have both; %s compares them. Nothing was imported.",
-			fault.Command{"bundle", "diff"}).
+	f := fault.New(fault.SessionDiverged,
+		"the histories of session %s in %s and in %s have the first %d events in common: %s continues with %s, %s with %s",
+		s, m.parties.target, m.parties.source, diff.Common, m.parties.target, next(diff.After[0]), m.parties.source, next(diff.After[1])).
 		With("relation", string(Diverged)).With("sharedEvents", diff.Common).With("sessionId", s.String()).
 		With("events", diff.Events[:]).With("heads", []canon.Digest{diff.Heads[0], diff.Heads[1]})
+	return m.parties.suggestBoth(f)
 }

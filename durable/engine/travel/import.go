@@ -78,10 +78,25 @@ type ImportRequest struct {
 	AsNew bool
 	// Accept is asked before a session of this store is extended; nil refuses.
 	Accept Acceptance
+	// From is the store that a Source is of; the zero Origin for a bundle.
+	From Origin
 	// Checked is called at times while the bundle is verified, and Written with the number of events of the session's log
 	// that are written, of how many; nil: not called.
 	Checked func(verify.VerifyProgress)
 	Written func(events, of int64)
+}
+
+// Origin is the store that a session comes from.
+type Origin struct {
+	StoreID id.Store `json:"storeId,omitzero"` // none of a store of another program
+	Path    string   `json:"path"`             // its place: an absolute path
+}
+
+// Exchanged is the documents "push" and "pull": that of an import into the target store, with the store that is not
+// that of the call.
+type Exchanged struct {
+	Import
+	OtherStore Origin `json:"otherStore"`
 }
 
 // Acceptance decides whether what a bundle adds to a session of this store is imported. The document has the relation,
@@ -102,9 +117,16 @@ type Acceptance func(ctx context.Context, what Import) error
 // if the session cannot have the ids it needs; RUN_BUSY and SESSION_LOCKED if it is in use;
 // STORE_CONFLICT if another session appears under the id meanwhile.
 func (c *Exchange) Import(ctx context.Context, by engine.Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importer{ex: c, by: by, src: src, checked: req.Checked, written: req.Written,
+	m := &importer{ex: c, by: by, src: src, checked: req.Checked, written: req.Written, parties: partiesOf(req.From), from: req.From,
 		out: Import{BundleID: src.Envelope().BundleID, BundleSessionID: src.Session(),
 			Warnings: []string{}}}
+	out, err := m.run(ctx, req)
+	return out, m.parties.checkSource(err, src.Session())
+}
+
+// run is Import.
+func (m *importer) run(ctx context.Context, req ImportRequest) (Import, error) {
+	src := m.src
 	if err := m.verify(ctx); err != nil {
 		return m.out, err
 	}
@@ -140,6 +162,10 @@ type importer struct {
 	// foreign reports events that this version does not know.
 	foreign  bool
 	renaming *rewrite.Renaming
+	parties  parties
+	from     Origin
+	// placed is the head of the session's log that is written.
+	placed manifest.Head
 	// checked and written are those of the request.
 	checked func(verify.VerifyProgress)
 	written func(events, of int64)
@@ -165,7 +191,7 @@ func (m *importer) verify(ctx context.Context) error {
 		m.head, m.foreign = s.Head, s.Health == manifest.UnknownVersion
 	}
 	if m.head.IsZero() {
-		return fault.New(fault.BundleInvalidFormat, "the bundle's session has no events")
+		return fault.New(fault.BundleInvalidFormat, "the session of %s has no events", m.parties.source)
 	}
 	return nil
 }
@@ -242,9 +268,10 @@ func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error
 			return m.out, err
 		}
 	}
-	act := audit.Act{Action: audit.Import, Target: target, Details: map[string]string{"bundleId": m.out.BundleID,
-		"head":   m.head.Digest.String(),
-		"events": strconv.FormatInt(m.head.Next, 10)}}
+	if err := m.warn(ctx, m.all); err != nil {
+		return m.out, err
+	}
+	act := audit.Act{Action: audit.Import, Target: target, Details: m.auditDetails()}
 	err = m.ex.ledger.Act(ctx, m.by, act, func() (map[string]string, error) {
 		committed, err = m.writeArrival(ctx, store, asNew)
 		details := map[string]string{"sessionId": m.out.SessionID.String()}
@@ -261,8 +288,8 @@ func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error
 			return m.out, err
 		}
 	}
-	err = m.describe(ctx)
-	return m.out, err
+	m.describeWritten(ctx)
+	return m.out, nil
 }
 
 // compareAgain relates a session that appeared during the import to the bundle.
@@ -280,9 +307,47 @@ func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relat
 	return relation, err
 }
 
+// auditDetails are what the audit log records about any import.
+func (m *importer) auditDetails() map[string]string {
+	out := map[string]string{"bundleId": m.out.BundleID, "head": m.head.Digest.String(),
+		"events": strconv.FormatInt(m.head.Next, 10)}
+	if m.from != (Origin{}) {
+		out["fromStore"] = m.from.Path
+	}
+	if !m.from.StoreID.IsZero() {
+		out["fromStoreId"] = m.from.StoreID.String()
+	}
+	return out
+}
+
 // describe fills in the session as this store shows it, and warnings about the
-// bundle.
+// bundle. Nothing was written.
 func (m *importer) describe(ctx context.Context) error {
+	none := func(context.Context) ([]addedLog, error) { return nil, nil }
+	if err := m.warn(ctx, none); err != nil {
+		return err
+	}
+	err := m.ex.describeImport(ctx, &m.out)
+	m.setMapping()
+	return err
+}
+
+// describeWritten fills in the session that was written, as this store shows it. If that fails, the answer says that it
+// was written all the same.
+func (m *importer) describeWritten(ctx context.Context) {
+	if err := m.ex.describeImport(ctx, &m.out); err != nil {
+		m.out.Head, m.out.Events, m.out.Runs, m.out.Health = m.placed.Digest, m.placed.Next, []ImportedRun{}, manifest.Healthy
+		if m.foreign {
+			m.out.Health = manifest.UnknownVersion
+		}
+		m.out.Warnings = append(m.out.Warnings, fmt.Sprintf("The session was written, and cannot be shown: %s.", fault.Of(err).Message))
+	}
+	m.setMapping()
+}
+
+// warn adds warnings about the bundle, and about secrets in it, before anything is written. added returns the logs of which
+// events will be added.
+func (m *importer) warn(ctx context.Context, added func(context.Context) ([]addedLog, error)) error {
 	if e := m.src.Envelope(); e.Salvage != nil {
 		m.out.Warnings = append(m.out.Warnings,
 			fmt.Sprintf("The bundle is a salvage: it does not contain the session's events after event %d.",
@@ -291,10 +356,22 @@ func (m *importer) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Redacted != nil {
 		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: its texts differ from what was recorded.")
 	}
-	if err := m.warnSuspected(ctx); err != nil {
+	if m.from == (Origin{}) {
+		return m.warnSuspected(ctx)
+	}
+	logs, err := added(ctx)
+	if err != nil {
 		return err
 	}
-	err := m.ex.describeImport(ctx, &m.out)
-	m.setMapping()
-	return err
+	return m.warnAdded(ctx, logs)
+}
+
+// all are the logs of the session, each from its first event on.
+func (m *importer) all(ctx context.Context) ([]addedLog, error) {
+	names, err := m.src.SideLogs(ctx, m.src.Session().String())
+	out := []addedLog{{log: manifest.SessionEvents(m.src.Session())}}
+	for _, name := range names {
+		out = append(out, addedLog{name: name, log: m.sideLog(name)})
+	}
+	return out, err
 }

@@ -102,6 +102,7 @@ func (m *importer) writeObject(ctx context.Context, arrival ports.SessionImport,
 func (m *importer) writeLog(ctx context.Context, arrival ports.SessionImport, name string, log manifest.Log,
 	renaming *rewrite.Renaming) (events int64, err error) {
 	put := func(seg manifest.Segment) error { return arrival.Segment(ctx, name, seg) }
+	written := func(read manifest.Head) manifest.Head { return read }
 	if renaming != nil {
 		renamedLog := log
 		renamedLog.Root, renamedLog.Owner = manifest.SessionEvents(m.out.SessionID).Root, m.out.SessionID.String()
@@ -109,6 +110,7 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.SessionImport, na
 			renamedLog.Root += "/" + name
 		}
 		chain := rewrite.NewChain(renamedLog)
+		written = func(manifest.Head) manifest.Head { return chain.Head() }
 		put = func(seg manifest.Segment) error {
 			events, err := renameEvents(renaming, name, renamedLog, seg)
 			if err != nil {
@@ -130,7 +132,10 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.SessionImport, na
 			return put(seg)
 		}))
 	if err == nil && (v.Damaged() || name == "" && v.Head != m.head) {
-		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
+		err = fault.New(fault.BundleIntegrityFailed, "%s changed while it was imported", m.parties.source)
+	}
+	if name == "" {
+		m.placed = written(v.Head)
 	}
 	return v.Head.Next, err
 }

@@ -110,3 +110,31 @@ func (m *importer) warnSuspected(ctx context.Context) error {
 	}
 	return nil
 }
+
+// addedLog is a log that is written, with the first event of the source that may be added; name is "" for the session's own.
+type addedLog struct {
+	name  string
+	log   manifest.Log
+	first int64
+}
+
+// warnAdded adds a sentence for each suspected secret in what is added from another store, as an export names them.
+func (m *importer) warnAdded(ctx context.Context, logs []addedLog) error {
+	var search secretSearch
+	for _, added := range logs {
+		_, err := m.src.Read(ctx, ports.ReadRequest{Log: added.log}, ports.Each(func(seg manifest.Segment, _ manifest.Head) error {
+			if seg.First < added.first {
+				return nil
+			}
+			return search.segment(added.name, seg)
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	for _, w := range search.warnings() {
+		m.out.Warnings = append(m.out.Warnings, fmt.Sprintf("%s: %s (%s). Both stores have it as it was recorded; an export "+
+			"with --redact removes it.", w.Code, w.Pointer, w.Rule))
+	}
+	return nil
+}

@@ -1,8 +1,9 @@
 // Package travel implements the use cases that move sessions between stores:
-// export, import, and the comparison of a bundle with another history.
+// export, import from a bundle or from another store, and the comparison of a
+// bundle with another history.
 //
-// It opens no files: bundles are ports. Start reading at Exchange.Export and
-// Exchange.Import.
+// It opens no files: bundles are ports. Start reading at Exchange.Export,
+// Exchange.Source and Exchange.Import.
 package travel
 
 import (
@@ -19,6 +20,8 @@ type Store interface {
 	ports.Tombstones
 	ports.SideLogs
 	ports.SessionImporter
+	ports.Inspector
+	ports.PerformerStatus
 	// Performers keeps the performers of sessions apart.
 	Performers() ports.Performers
 }

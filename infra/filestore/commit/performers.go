@@ -22,21 +22,38 @@ type performers struct{ locks *lock.Locks }
 
 // Hold implements ports.Performers.
 func (p performers) Hold(ctx context.Context, s id.Session) (ports.Lease, error) {
-	held, err := p.locks.Acquire(ctx, "sessions/"+s.String()+"/"+layout.PerformerLock, lock.Exclusive, 0)
+	held, err := p.locks.Acquire(ctx, performerLock(s), lock.Exclusive, 0)
 	if err == nil {
 		return ports.Lease{Release: held.Unlock}, nil
 	}
-	var busy *lock.Busy
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return ports.Lease{}, fault.Wrap(err, fault.StoreReadOnly,
 			"the store cannot be written, so its runs cannot be performed")
 	}
+	return ports.Lease{}, performed(err, s)
+}
+
+// performerLock is the path of the performer's lock of a session.
+func performerLock(s id.Session) string { return "sessions/" + s.String() + "/" + layout.PerformerLock }
+
+// NotPerformed implements ports.PerformerStatus: without a lock file there is no performer.
+func (c *Committer) NotPerformed(ctx context.Context, s id.Session) error {
+	held, err := c.d.Locks.Acquire(ctx, performerLock(s), lock.SharedIfExists, 0)
+	if err == nil {
+		return held.Unlock()
+	}
+	return performed(err, s)
+}
+
+// performed is the fault for a performer's lock that cannot be taken.
+func performed(err error, s id.Session) error {
+	var busy *lock.Busy
 	if !errors.As(err, &busy) {
-		return ports.Lease{}, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)
+		return fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)
 	}
 	f := ports.BusyPerformer(s, ports.Holder{PID: busy.PID})
 	if busy.PID != 0 {
 		f.With("holderPid", busy.PID)
 	}
-	return ports.Lease{}, f
+	return f
 }

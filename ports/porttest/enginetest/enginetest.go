@@ -42,6 +42,7 @@ type Store interface {
 	ports.Retention
 	ports.Repairs
 	ports.Tenancy
+	ports.PerformerStatus
 	Performers() ports.Performers
 }
 

@@ -30,6 +30,7 @@ var (
 	held   = []Meaning{{"A run, which takes no steps then", "runs pause RUN"}}
 	given  = []Meaning{{"The output of the pending step", "continue --run @last"}}
 	handed = []Meaning{{"A run as a page to read", "runs report RUN"}, {"A session as a file to import", "export RUN -o FILE"}}
+	moved  = []Meaning{{"A run to another store", "push RUN --to STORE"}, {"A run from another store", "pull RUN --from STORE"}}
 	seen   = []Meaning{{"The store in a browser", "console"}, {"A run as a page to read", "runs report RUN"}}
 	gone   = []Meaning{{"A session", "sessions delete SESSION"}, {"What expired", "gc"}}
 )
@@ -47,6 +48,7 @@ func All() map[string][]Meaning { // built for an error alone
 		"cancel": ended, "stop": ended, "abort": ended, "kill": ended, "end": ended,
 		"pause": held, "hold": held, "suspend": held,
 		"next": given, "done": given, "submit": given, "complete": given, "ack": given, "step": given,
+		"sync": moved, "fetch": moved, "clone": moved, "copy": moved, "move": moved, "transfer": moved, "upload": moved, "download": moved,
 		"rm": gone, "remove": gone, "delete": gone, "clean": gone, "prune": gone, "cleanup": gone,
 		"exec": {{"A workflow", "run ID"}}, "do": {{"A workflow", "run ID"}}, "go": {{"A workflow", "run ID"}},
 		"tail": {{"The facts of a run as they are recorded", "runs watch"}}, "settings": {{"The settings", "config get"}},
