@@ -111,12 +111,15 @@ func InMemory(s *memstore.Store) *Engine { return Over(memory{Store: s}) }
 // memory is a store in memory as a Store.
 type memory struct {
 	*memstore.Store
-	ports.Inspector
+	inspector
 	digests
 	ports.Trash
 	ports.Retention
 	ports.Repairs
 }
+
+// inspector is ports.Inspector for what the store in memory does not have of it.
+type inspector struct{ ports.Inspector }
 
 // digests is ports.Digests under a name that does not hide its method.
 type digests interface{ ports.Digests }
