@@ -7,9 +7,12 @@
 package travel
 
 import (
+	"context"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -20,8 +23,9 @@ type Store interface {
 	ports.Tombstones
 	ports.SideLogs
 	ports.SessionImporter
-	ports.Inspector
 	ports.PerformerStatus
+	// WithoutChanges is that of ports.Inspector.
+	WithoutChanges(ctx context.Context, log manifest.Log, do func() error) error
 	// Performers keeps the performers of sessions apart.
 	Performers() ports.Performers
 }
