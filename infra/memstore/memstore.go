@@ -43,6 +43,7 @@ type Disk struct {
 	tombstones map[canon.Digest]canon.Value // of erased artifacts
 	performed  map[id.Session]bool          // sessions with a performer
 	watchers   map[*watcher]bool
+	briefs     map[id.Session]brief
 }
 
 // log is one log: the session's own, a side log or a log of the store. A log that was locked and
@@ -203,7 +204,11 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	l.segments[seg.Name()] = seg.Bytes
 	l.manifest = append(l.manifest, group...)
 	s.disk.report(p.Log.Root)
-	return at.After(group, seg), nil
+	head := at.After(group, seg)
+	if session, err := id.ParseSession(p.Log.Owner); err == nil && p.Brief != nil && p.Log == manifest.SessionEvents(session) {
+		s.disk.keepBrief(session, brief{*p.Brief, head})
+	}
+	return head, nil
 }
 
 // Object implements ports.Objects. An erased artifact or installed artifact is ARTIFACT_ERASED with

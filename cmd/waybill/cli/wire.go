@@ -197,9 +197,14 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
 	v := views.New(e.Reader, store, here)
-	kept := index.New(store, store)
 	listed := lists.New(e.Reader, store, v)
-	listed.KeepIn(kept, store)
+	kept := catalogue(store)
+	if kept != nil {
+		listed.KeepIn(kept, store)
+	}
+	if _, ok := store.(ports.Briefs); ok {
+		e.BriefOf = listed.BriefOf
+	}
 	e.Index = kept
 	offers := candidates.New(e.Answers, store)
 	offers.Index = kept
@@ -218,6 +223,17 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 		Reports:  report.New(e.Answers, v, learned, verifier),
 		Recorder: trial.NewRecorder(e.Reader, store),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, store), Ports: store}
+}
+
+// catalogue returns what lists begin in: the briefs of a store that keeps them, or an index; nil for a store with neither.
+func catalogue(store ports.Store) index.Catalogue {
+	if b, ok := store.(ports.Briefs); ok {
+		return index.NewShared(b)
+	}
+	if states, ok := store.(ports.SessionStates); ok {
+		return index.New(states, store)
+	}
+	return nil
 }
 
 // MemoryStore returns an empty store in memory, of which nothing remains, for the tests of workflows.
