@@ -53,7 +53,7 @@ type BriefSession struct {
 	Head    manifest.Head // of its events
 	// Marked reports a keep mark.
 	Marked bool
-	// Changed reports that there is no brief of the present logs: the session has to be read, whatever is selected. It has no
+	// Changed reports that there is no brief of the present logs: every query returns the session, which has to be read. It has no
 	// Runs.
 	Changed bool
 	Runs    []manifest.BriefRun // in the order of their start

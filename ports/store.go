@@ -2,7 +2,7 @@ package ports
 
 import "context"
 
-// Store is an opened store as the commands have it: what every store provides, whatever keeps it. What only some provide
+// Store is an opened store as the commands have it: what every store provides, in files or in a database. What only some provide
 // is a capability: an interface that the caller asks the store for. A store has Briefs, or SessionStates from which an index
 // is made; without both, each list reads every session.
 type Store interface {

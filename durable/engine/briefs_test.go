@@ -19,6 +19,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
@@ -219,5 +221,37 @@ func TestBriefsAreOfTheCommit(t *testing.T) {
 		if err != nil || n != c.runs || len(got.Sessions) != c.runs {
 			t.Errorf("%s: %d runs of %d sessions, %v", name, n, len(got.Sessions), err)
 		}
+	}
+}
+
+// BenchmarkAdvance is an advance in one process, with and without briefs in the commits.
+func BenchmarkAdvance(b *testing.B) {
+	for name, with := range map[string]bool{"plain": false, "briefs": true} {
+		b.Run(name, func(b *testing.B) {
+			s := memstore.NewDisk(id.Seed{1}).Open(time.Second)
+			g := enginetest.InMemory(s)
+			if with {
+				enginetest.Catalogued(g, s)
+			}
+			w := &fixture{g: g, clock: 1_700_000_000_000}
+			var a engine.Answer
+			for i := 0; b.Loop(); i++ {
+				if a.AckToken == "" {
+					b.StopTimer()
+					var err error
+					_, c, _ := compile.File("test.json", source.SourceProject, []byte(longOne))
+					a, err = g.Start(context.Background(), w.by(), id.Seed{byte(i), byte(i >> 8), byte(i >> 16)}, engine.Start{Workflow: c,
+						SourceKind: event.SourceProject, SourceRef: "test.json"})
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+				var err error
+				if a, err = w.next(a, note("done")); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

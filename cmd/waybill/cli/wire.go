@@ -82,7 +82,7 @@ type Store struct {
 // creates no store, one that a flag names is TARGET_NOT_FOUND. A message about an
 // invalid store names the directory, since that may come from an environment variable.
 func (a *App) Open(ctx context.Context) (*Store, error) {
-	dir, err := a.StoreDir()
+	dir, err := a.StoreName()
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +120,9 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	return o, nil
 }
 
-// StorePlace returns where the store of the call is. Errors are those of StoreDir.
+// StorePlace returns where the store of the call is. Errors are those of StoreName.
 func (a *App) StorePlace() (ports.StorePlace, error) {
-	dir, err := a.StoreDir()
+	dir, err := a.StoreName()
 	return diagnose.Folder{Dir: dir}, err
 }
 
@@ -198,11 +198,11 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
 	v := views.New(e.Reader, store, here)
 	listed := lists.New(e.Reader, store, v)
-	kept := catalogue(store)
+	kept, inCommits := index.Of(store)
 	if kept != nil {
 		listed.KeepIn(kept, store)
 	}
-	if _, ok := store.(ports.Briefs); ok {
+	if inCommits {
 		e.BriefOf = listed.BriefOf
 	}
 	e.Index = kept
@@ -223,17 +223,6 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 		Reports:  report.New(e.Answers, v, learned, verifier),
 		Recorder: trial.NewRecorder(e.Reader, store),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, store), Ports: store}
-}
-
-// catalogue returns what lists begin in: the briefs of a store that keeps them, or an index; nil for a store with neither.
-func catalogue(store ports.Store) index.Catalogue {
-	if b, ok := store.(ports.Briefs); ok {
-		return index.NewShared(b)
-	}
-	if states, ok := store.(ports.SessionStates); ok {
-		return index.New(states, store)
-	}
-	return nil
 }
 
 // MemoryStore returns an empty store in memory, of which nothing remains, for the tests of workflows.

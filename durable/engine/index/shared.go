@@ -21,6 +21,18 @@ var _ Catalogue = (*Shared)(nil)
 // NewShared returns the catalogue of a store.
 func NewShared(b ports.Briefs) *Shared { return &Shared{briefs: b, onRead: func(int, int) {}} }
 
+// Of returns the catalogue of a store: the briefs of one that keeps them, in which case inCommits reports that appends carry
+// them, or an index; nil for a store with neither.
+func Of(store ports.Store) (x Catalogue, inCommits bool) {
+	if b, ok := store.(ports.Briefs); ok {
+		return NewShared(b), true
+	}
+	if states, ok := store.(ports.SessionStates); ok {
+		return New(states, store), false
+	}
+	return nil, false
+}
+
 // Sessions implements Catalogue.
 func (x *Shared) Sessions(ctx context.Context) (Listing, error) {
 	return x.Select(ctx, ports.BriefQuery{})
