@@ -2,8 +2,9 @@ package ports
 
 import "context"
 
-// Store is an opened store as the commands have it: what every store provides, whatever keeps it. What only some provide
-// is a capability: an interface that a command asks the store for, and without which it says what is missing.
+// Store is an opened store as the commands have it: what every store provides, in files or in a database. What only some provide
+// is a capability: an interface that the caller asks the store for. A store has Briefs, or SessionStates from which an index
+// is made; without both, each list reads every session.
 type Store interface {
 	Logs
 	Locks
@@ -28,7 +29,6 @@ type Store interface {
 	Descriptors
 	Changes
 	SessionTimes
-	SessionStates
 	PerformerStatus
 
 	// Performers gives the port that keeps the performers of sessions apart.

@@ -129,8 +129,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 // when this call appended.
 func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a advance.Attempt) (done *runs.Attempt,
 	err error) {
-	var decided advance.Decided
-	appended, err := e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
+	_, err = e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
 		p, err := session.Resolve(h.Fold, at)
 		if err != nil {
 			return manifest.Plan{}, err
@@ -154,18 +153,19 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a
 		if err := refuseEarly(p, workflow, facts, a); err != nil {
 			return manifest.Plan{}, err
 		}
-		decided, err = advance.Decide(workflow, facts, a)
+		decided, err := advance.Decide(workflow, facts, a)
 		decided.Plan.Lease = a.Lease
+		if err == nil {
+			e.cacheNextState(decided)
+		}
 		return decided.Plan, err
 	})
-	if appended && err == nil {
-		e.cacheNextState(decided)
-	}
 	return done, err
 }
 
 // cacheNextState keeps the snapshot that a decision created, so that neither
-// the answer nor the next attempt reads it from the disk.
+// the brief, the answer nor the next attempt reads it from the disk. It is named by its
+// digest, so that one which is not committed after all does no harm.
 func (n *Answers) cacheNextState(d advance.Decided) {
 	for _, ev := range d.Events {
 		if node, ok := ev.Data.(event.NodeCreated); ok {

@@ -18,8 +18,10 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/startkey"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Store is what the core requires of a store.
@@ -37,6 +39,9 @@ type Engine struct {
 	settings settings.Settings
 	starts   startkey.Starts
 	checks   Checks // nil: no checks are performed
+	// BriefOf returns the brief of a session whose events were folded, for a store with a catalogue (ports.Briefs); nil: it has
+	// none.
+	BriefOf func(context.Context, id.Session, *runs.Fold) *manifest.Brief
 }
 
 // New returns the engine of a store.
@@ -90,11 +95,26 @@ func (e *Engine) commit(ctx context.Context, h *session.History,
 // It also notes the new head as durable and the plan's facts as due for the audit log; Ledger.WritePending writes those
 // after the lock is released.
 func (e *Engine) append(ctx context.Context, w ports.Witness, h *session.History, plan manifest.Plan) error {
-	head, err := e.store.Append(ctx, w, h.Fold.Head, plan)
+	at, seg := h.Fold.Head, manifest.Segment{Events: plan.Events}
+	if e.BriefOf != nil {
+		// The brief is of the state after the append. A fold that is ahead of its log is dropped.
+		if err := h.Fold.Visit(seg, at); err != nil {
+			return err
+		}
+		plan.Brief = e.BriefOf(ctx, h.Session, h.Fold)
+	}
+	head, err := e.store.Append(ctx, w, at, plan)
 	if err != nil {
+		if e.BriefOf != nil {
+			h.Fold = runs.NewFold()
+		}
 		return err
 	}
 	e.NoteDurable(plan.Log, head, true)
 	e.ledger.Note(plan)
-	return h.Fold.Visit(manifest.Segment{Events: plan.Events}, head)
+	if e.BriefOf != nil {
+		h.Fold.Head = head
+		return nil
+	}
+	return h.Fold.Visit(seg, head)
 }

@@ -123,8 +123,8 @@ func (x *threeStores) labelsOf(i int, at engine.Position) map[string]bool {
 	return out
 }
 
-// shared is the number of events that two chains have in common.
-func shared(a, b []manifest.Head) (n int64) {
+// sharedEvents is the number of events that two chains have in common.
+func sharedEvents(a, b []manifest.Head) (n int64) {
 	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
 		n = a[i].Next
 	}
@@ -138,7 +138,7 @@ func (x *threeStores) exchange(from, to int, at engine.Position) {
 	labels, more := x.labelsOf(to, at), x.labelsOf(from, at)
 	source, before := x.stores[from].logFiles(at.Session, true), x.stores[to].logFiles(at.Session, true)
 	got, err := sent(x.stores[from], x.stores[to], at.Run.String(), accepts)
-	common := shared(ours, theirs)
+	common := sharedEvents(ours, theirs)
 	var want []travel.Relation
 	switch {
 	case len(theirs) == 0:
@@ -201,7 +201,7 @@ func (x *threeStores) converge(at engine.Position) {
 	}
 	theirs := x.stores[longest].chainOf(at.Session)
 	for i := range x.stores {
-		if ours := x.stores[i].chainOf(at.Session); len(ours) > 0 && shared(ours, theirs) != ours[len(ours)-1].Next {
+		if ours := x.stores[i].chainOf(at.Session); len(ours) > 0 && sharedEvents(ours, theirs) != ours[len(ours)-1].Next {
 			return
 		}
 	}

@@ -151,6 +151,7 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 		return Answer{}, err
 	}
 	h := e.NewHistory(at.Session)
+	e.cacheStates(plan)
 	appended, err := e.commit(ctx, h, func(v manifest.Verdict) (manifest.Plan, error) {
 		if !v.Unborn() {
 			return manifest.Plan{}, nil
@@ -160,7 +161,6 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 	if err != nil {
 		return Answer{}, adviseOnRestart(err, key)
 	}
-	e.cacheStates(plan)
 	e.NoteHome(at.Run, at.Session)
 	if !appended {
 		return e.replayStart(ctx, keys, at, plan, key, workflowID)
@@ -176,8 +176,8 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 	return a, nil
 }
 
-// cacheStates keeps the snapshots that a plan contains: an answer about
-// committed events does not need to read them back.
+// cacheStates keeps the snapshots that a plan contains: its brief and an answer about
+// committed events do not need to read them back.
 func (n *Answers) cacheStates(plan manifest.Plan) {
 	for _, o := range plan.Objects {
 		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {

@@ -35,7 +35,7 @@ func Open(dir string, o filestore.Options) (*Store, error) {
 	return &Store{guardcache.Announce(files, guardcache.New(dir)), times, watch.New(dir, times), dir}, nil
 }
 
-// Append implements ports.Logs. Those who watch the log are told at once.
+// Append implements ports.Logs. The change is announced at once.
 func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
 	head, err := s.Announced.Append(ctx, w, at, p)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // opener returns what opens a store in a directory that does not exist yet.
-func opener(t *testing.T) func(time.Duration) *folderstore.Store {
+func opener(t testing.TB) func(time.Duration) *folderstore.Store {
 	dir := filepath.Join(t.TempDir(), "home", "local")
 	return func(wait time.Duration) *folderstore.Store {
 		s, err := folderstore.Open(dir, filestore.Options{LockWait: wait})
@@ -24,9 +24,9 @@ func opener(t *testing.T) func(time.Duration) *folderstore.Store {
 }
 
 func TestPorts(t *testing.T) {
-	suite.Run(t, func(t *testing.T) func(time.Duration) suite.Store {
+	suite.Run(t, func(t testing.TB) suite.Bench {
 		open := opener(t)
-		return func(wait time.Duration) suite.Store { return open(wait) }
+		return suite.Bench{Open: func(wait time.Duration) suite.Store { return open(wait) }}
 	})
 }
 

@@ -52,6 +52,7 @@ type Disk struct {
 	leases map[string]*granted // by session
 
 	watchers map[*watcher]bool
+	briefs   map[id.Session]brief
 }
 
 // object names a stored object.
@@ -231,7 +232,11 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	l.segments[seg.Name()] = seg.Bytes
 	l.manifest = append(l.manifest, group...)
 	s.disk.announce(p.Log.Root)
-	return at.After(group, seg), s.committed()
+	head := at.After(group, seg)
+	if session, err := id.ParseSession(p.Log.Owner); err == nil && p.Brief != nil && p.Log == manifest.SessionEvents(session) {
+		s.disk.keepBrief(session, brief{*p.Brief, head})
+	}
+	return head, s.committed()
 }
 
 // holds reports whether this handle holds the lock of a log.

@@ -177,8 +177,9 @@ func KeptDirs(a *App) (out []KeptDir) {
 		}
 	}
 	add(a.home(), nil, "the home directory", false)
-	store, err := a.StoreDir()
-	add(store, err, "the store", true)
+	if store, err := a.StoreName(); filepath.IsAbs(store) {
+		add(store, err, "the store", true)
+	}
 	stores, err := a.absolute(a.Getenv("WAYBILL_HOME"))
 	if a.Getenv("WAYBILL_HOME") != "" {
 		add(stores, err, "the stores of $WAYBILL_HOME", true)

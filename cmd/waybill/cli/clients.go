@@ -54,7 +54,7 @@ func GuardProgram(a *App) (guard.Program, error) {
 		return guard.Program{}, fault.Wrap(err, fault.StoreIO, "the path of this program is not known: %v", err)
 	}
 	flags := Flags{Tenant: a.Flags.Tenant, Workspace: a.Flags.Workspace, AllowNetworkFS: a.Flags.AllowNetworkFS}
-	store, err := a.StoreDir()
+	store, err := a.StoreName()
 	if err != nil {
 		return guard.Program{}, err
 	}

@@ -17,11 +17,11 @@ const defaultTenant = "local"
 // dataInHome is the directory for data in the home directory, without $XDG_DATA_HOME.
 const dataInHome = ".local/share"
 
-// StoreDir returns the absolute path of the store that the flags and the environment select:
-// --store, or the directory named by the tenant in $WAYBILL_HOME, or else in waybill in the
+// StoreName returns what selects the store of the call from any directory, the absolute path of a store in a directory:
+// that of --store, or the directory named by the tenant in $WAYBILL_HOME, or else in waybill in the
 // XDG data directory. The directory need not exist. Without a home directory the error is
 // USAGE_ERROR.
-func (a *App) StoreDir() (string, error) {
+func (a *App) StoreName() (string, error) {
 	if a.Flags.Store != "" {
 		return a.absolute(a.Flags.Store)
 	}

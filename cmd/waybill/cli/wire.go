@@ -82,7 +82,7 @@ type Store struct {
 // creates no store, one that a flag names is TARGET_NOT_FOUND. A message about an
 // invalid store names the directory, since that may come from an environment variable.
 func (a *App) Open(ctx context.Context) (*Store, error) {
-	dir, err := a.StoreDir()
+	dir, err := a.StoreName()
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +120,9 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	return o, nil
 }
 
-// StorePlace returns where the store of the call is. Errors are those of StoreDir.
+// StorePlace returns where the store of the call is. Errors are those of StoreName.
 func (a *App) StorePlace() (ports.StorePlace, error) {
-	dir, err := a.StoreDir()
+	dir, err := a.StoreName()
 	return diagnose.Folder{Dir: dir}, err
 }
 
@@ -185,9 +185,14 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
 	v := views.New(e.Reader, store, here)
-	kept := index.New(store, store)
 	listed := lists.New(e.Reader, store, v)
-	listed.KeepIn(kept, store)
+	kept, inCommits := index.Of(store)
+	if kept != nil {
+		listed.KeepIn(kept, store)
+	}
+	if inCommits {
+		e.BriefOf = listed.BriefOf
+	}
 	e.Index = kept
 	offers := candidates.New(e.Answers, store)
 	offers.Index = kept

@@ -165,7 +165,7 @@ func showDrift(p *page.Page, r views.RunDetails) {
 // forkCommand returns the command that continues a run of another program in another store, "" for one
 // that cannot be forked.
 func forkCommand(a *cli.App, r views.RunDetails) string {
-	dir, err := a.StoreDir()
+	dir, err := a.StoreName()
 	if err != nil || len(r.UnknownKinds) > 0 {
 		return ""
 	}

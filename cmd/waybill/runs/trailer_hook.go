@@ -55,7 +55,7 @@ exit 0
 func printHook(a *cli.App) error {
 	flags := a.Flags
 	if flags.Store != "" {
-		dir, err := a.StoreDir()
+		dir, err := a.StoreName()
 		if err != nil {
 			return err
 		}

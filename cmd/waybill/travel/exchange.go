@@ -90,7 +90,7 @@ type opened struct {
 // withOther opens the other store and performs the exchange.
 func (x exchange) withOther(ctx context.Context, a *cli.App, o *cli.Store) error {
 	beside := cli.OtherStore(a, x.other, x.creates)
-	dir, err := beside.StoreDir()
+	dir, err := beside.StoreName()
 	if err == nil {
 		err = x.checkApart(o.Ports.Name(), dir)
 	}

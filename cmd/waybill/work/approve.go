@@ -220,7 +220,7 @@ var decided = map[event.DecisionWord]string{event.Approved: "Approved", event.Se
 // a person at a terminal: the code tells an agent that a person is needed.
 func (d *decideCommand) view(o *cli.Store, shown engine.Approvable) (*runview.View, error) {
 	a := d.app
-	store, err := a.StoreDir()
+	store, err := a.StoreName()
 	if err != nil {
 		return nil, err
 	}

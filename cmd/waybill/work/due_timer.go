@@ -23,7 +23,7 @@ func printTimer(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	store, err := a.StoreDir()
+	store, err := a.StoreName()
 	if err != nil {
 		return err
 	}

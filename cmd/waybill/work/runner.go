@@ -49,8 +49,8 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 	if a.Flags.JSON {
 		shown = a.Err
 	}
-	store, _ := a.StoreDir() // it was opened
-	root, _ := a.TrustRoot() // without one, trust is refused where it is needed
+	store, _ := a.StoreName() // it was opened
+	root, _ := a.TrustRoot()  // without one, trust is refused where it is needed
 	streams, asker := a.In, a.Consent(a.Colors(a.Err))
 	if in.unattended {
 		streams, asker = nil, nil

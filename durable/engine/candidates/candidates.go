@@ -33,7 +33,7 @@ type Offers struct {
 	answers *engine.Answers
 	store   Store
 	// Index has what is compared of sessions that did not change; nil: every session is read.
-	Index *index.Index
+	Index index.Catalogue
 }
 
 // New returns the offers of what answers reads, which is s.

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/sorting"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -108,7 +109,7 @@ type Inbox struct {
 	views    *views.Views
 	learning *learning.Learning
 	// Index has the runs that may wait, of sessions that did not change; nil: every session is read.
-	Index *index.Index
+	Index index.Catalogue
 }
 
 // New returns the inbox of what r reads, which is s.
@@ -171,7 +172,7 @@ func (b Inbox) mayWait(ctx context.Context) (out []id.Session, err error) {
 	if b.Index == nil {
 		return b.store.Sessions(ctx)
 	}
-	all, err := b.Index.Sessions(ctx)
+	all, err := b.Index.Select(ctx, ports.BriefQuery{Open: true})
 	for i := range all.Sessions {
 		if s := &all.Sessions[i]; !s.Keep || slices.ContainsFunc(s.Runs, func(r index.Run) bool { return r.Open }) {
 			out = append(out, s.ID)

@@ -10,6 +10,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -24,6 +25,8 @@ type Run struct {
 	LastIndex int64
 	// Open reports that the run may wait for a person.
 	Open bool
+	// States are the statuses by which the run is selected. The index does not keep them.
+	States []string
 	// Row is what a list shows of the run; this package does not look into it.
 	Row   string
 	facts string
@@ -40,6 +43,8 @@ type Content struct {
 	// Keep reports that the content may be kept until the session changes. One that is damaged, that another program
 	// wrote, or whose last append is not complete is read for each list.
 	Keep bool
+	// Head and Notes are the heads of the events and the annotations that were read. The index does not keep them.
+	Head, Notes manifest.Head
 }
 
 // Session is a session of the store with its content.
@@ -54,14 +59,59 @@ type Source interface {
 	ports.Keyring
 }
 
-// Index is the index of one store. It is safe for concurrent use.
-type Index struct {
-	rows, words, logs *table
+// Catalogue has what lists show of the sessions of a store: an Index, which the store's files decide, or the Shared one of a
+// store that keeps briefs.
+type Catalogue interface {
+	// Sessions returns every session of the store. Sessions that changed are read. The errors are those of listing sessions,
+	// and of reading when the context has ended.
+	Sessions(ctx context.Context) (Listing, error)
+
+	// Select is Sessions for the runs that a query selects: at least these, and those of sessions that changed. The caller
+	// compares what it gets.
+	Select(ctx context.Context, q ports.BriefQuery) (Listing, error)
+
+	// Find returns at least the sessions that may have a run: one whose id begins with run, or with "" the one with the latest
+	// event. Sessions that changed may be returned unread, with Keep false.
+	Find(ctx context.Context, run string) ([]Session, error)
+
+	// Words returns what is known of the words of the sessions of a listing of Sessions, in the same order. The errors are
+	// those of reading when the context has ended.
+	Words(ctx context.Context, l Listing) ([]Words, error)
+
+	// Logs returns the texts that are kept of sessions: what the disk usage needs of their logs. A session that changed
+	// is passed to read, which returns the text and whether it may be kept until the session changes. The errors are those
+	// of listing sessions, and of read.
+	Logs(ctx context.Context, read func(context.Context, id.Session) (text []byte, keep bool, err error)) (map[id.Session]string, error)
+
+	// OnRead sets what is called with the number of sessions that were read, of those that changed, while they are read. It is
+	// called before the catalogue is used.
+	OnRead(call func(read, of int))
+
+	// Forget removes all that is kept, before facts are removed from the store that it may contain.
+	Forget(ctx context.Context)
+
+	// ReadBy sets what reads the sessions, before the catalogue is used.
+	ReadBy(Readers)
+}
+
+// Readers read what a catalogue shows.
+type Readers struct {
 	// Read reads a session.
 	Read func(ctx context.Context, s id.Session) (Content, error)
 	// ReadWords reads all texts of a session. keep is false for one that is to be read for each search.
 	ReadWords func(ctx context.Context, s id.Session, add func(text string)) (about WordsOf, keep bool, err error)
 }
+
+// ReadBy implements Catalogue.
+func (r *Readers) ReadBy(by Readers) { *r = by }
+
+// Index is the index of one store. It is safe for concurrent use.
+type Index struct {
+	rows, words, logs *table
+	Readers
+}
+
+var _ Catalogue = (*Index)(nil)
 
 // New returns the index of a store.
 func New(states ports.SessionStates, source Source) *Index {
@@ -74,32 +124,36 @@ type Listing struct {
 	Sessions []Session // in the order of their ids
 	// Others reports directories among the sessions that are not named like one.
 	Others bool
+	// Selected reports that runs which a query does not select may be missing.
+	Selected bool
 
 	now ports.SessionsState
 }
 
-// Sessions returns every session of the store. Sessions that changed are read. The errors are those of listing sessions,
-// and of Read when the context has ended.
+// Sessions implements Catalogue.
 func (x *Index) Sessions(ctx context.Context) (Listing, error) { return x.sessions(ctx, 0) }
 
 // searchMax is the number of sessions that changed up to which a search for a run does not read them for the index: it
 // reads less of them itself.
 const searchMax = 256
 
-// Kept is Sessions for a search for a run: sessions that changed are not read, and have Keep false, unless they are
-// many.
-func (x *Index) Kept(ctx context.Context) ([]Session, error) {
+// Select implements Catalogue: what is kept is one file, which is read as a whole.
+func (x *Index) Select(ctx context.Context, _ ports.BriefQuery) (Listing, error) {
+	return x.sessions(ctx, 0)
+}
+
+// Find implements Catalogue: sessions that changed are not read unless they are many.
+func (x *Index) Find(ctx context.Context, _ string) ([]Session, error) {
 	l, err := x.sessions(ctx, searchMax)
 	return l.Sessions, err
 }
 
-// OnRead sets what is called with the number of sessions that were read, of those that changed, while they are read. It is
-// called before the index is used.
+// OnRead implements Catalogue.
 func (x *Index) OnRead(call func(read, of int)) {
 	x.rows.onRead, x.words.onRead, x.logs.onRead = call, call, call
 }
 
-// Forget removes all that is kept, before facts are removed from the store that it may contain.
+// Forget implements Catalogue.
 func (x *Index) Forget(ctx context.Context) {
 	x.rows.forget(ctx)
 	x.words.forget(ctx)

@@ -9,9 +9,7 @@ import (
 // LogsFormat is the number of the form of what is kept of logs.
 const LogsFormat = 1
 
-// Logs returns the texts that are kept of sessions: what the disk usage needs of their logs. A session that changed is passed to
-// read, which returns the text and whether it may be kept until the session changes. This package does not look into the
-// texts. The errors are those of listing sessions, and of read.
+// Logs implements Catalogue. This package does not look into the texts.
 func (x *Index) Logs(ctx context.Context,
 	read func(context.Context, id.Session) (text []byte, keep bool, err error)) (map[id.Session]string, error) {
 	x.logs.mu.Lock()

@@ -32,8 +32,7 @@ func (w Words) May(term string) bool { return !w.Known || hasTerm(w.bits, hashOf
 // itself.
 const wordsMax = 32
 
-// Words returns the words of the sessions of a listing, in the same order. The errors are those of ReadWords when the
-// context has ended.
+// Words implements Catalogue.
 func (x *Index) Words(ctx context.Context, l Listing) ([]Words, error) {
 	x.words.mu.Lock()
 	defer x.words.mu.Unlock()

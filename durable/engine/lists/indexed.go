@@ -11,6 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/annotations"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // sessionRows are the rows of the runs of a session, in the order of their start, and what could not be read.
@@ -19,7 +21,8 @@ type sessionRows struct {
 	facts      []index.Facts // of each row
 	notes      []string      // of each row: the latest on the path to the preferred tip
 	runs       []index.Run
-	events     int64
+	head       manifest.Head // of the events that were read, and of the annotations
+	notesHead  manifest.Head
 	unreadable []views.Unreadable
 	// settled reports that the rows are a function of the files that the index observes.
 	settled bool
@@ -38,7 +41,7 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 	// A log that ends before its head cache is damaged for those who resume it.
 	claimed, _ := o.r.Brief(ctx, s, o.r.HeadKey(ctx))
 	out.settled = v.Health == manifest.Healthy && v.TailBytes == 0 && len(v.Orphans) == 0 && claimed.Head.Next <= v.Head.Next
-	if out.events = v.Head.Next; v.Unborn() {
+	if out.head = v.Head; v.Unborn() {
 		return out
 	}
 	// Events without a run: the log is damaged before its first run.
@@ -46,45 +49,77 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 		unreadable(v.Health, views.LastFinding(v))
 	}
 	tally, whole, tallyErr := o.r.Tally(ctx, s)
-	out.settled = out.settled && whole && tallyErr == nil
+	out.notesHead, out.settled = tally.Head, out.settled && whole && tallyErr == nil
+	o.rowsOf(ctx, s, fold, v.Health, tally, tallyErr == nil && whole, &out)
+	return out
+}
+
+// rowsOf adds the rows of a fold. whole is false if not all annotations were counted.
+func (o *Lists) rowsOf(ctx context.Context, s id.Session, fold *runs.Fold, health manifest.Health, tally *annotations.Tally,
+	whole bool, out *sessionRows) {
 	for _, runID := range fold.Order {
 		r := fold.Runs[runID]
-		row, err := o.views.SummaryOf(ctx, s, r, v.Health)
+		row, err := o.views.SummaryOf(ctx, s, r, health)
 		if err != nil {
 			out.settled = false
-			unreadable(v.Health, fault.Of(err).Message)
+			out.unreadable = append(out.unreadable, views.Unreadable{SessionID: s, Health: health, Message: fault.Of(err).Message})
 			continue
 		}
 		w, err := o.r.Workflow(ctx, r.Started.WorkflowHash)
 		sums := tally.Of(runID)
 		row.Branch = fold.Observations["git_branch"].Value
-		row.Annotations = views.CountsOf(sums, tallyErr == nil && whole)
+		row.Annotations = views.CountsOf(sums, whole)
 		out.settled = out.settled && err == nil && row.Health == manifest.Healthy &&
 			!o.r.Origins.DependOnProgram(ctx, s, r.Started)
 		out.rows, out.notes = append(out.rows, row), append(out.notes, notesOf(r))
 		out.facts = append(out.facts, index.Facts{WorkflowID: row.WorkflowID, WorkflowName: w.Name, Title: r.Started.Title,
 			Goal: r.Started.Goal, Heads: fold.Observed("git_head_sha"), Branches: fold.Observed("git_branch"), Labels: sums.Labels})
 		out.runs = append(out.runs, index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex,
-			Open: row.IsOpen()})
+			Open: row.IsOpen(), States: statesOf(row)})
 	}
 	out.settled = out.settled && len(out.unreadable) == 0
+}
+
+// statesOf are the statuses by which a row is selected.
+func statesOf(row views.RunSummary) []string {
+	out := []string{string(row.Status)}
+	if row.CommandFailed && row.Status != runs.Failed {
+		out = append(out, string(runs.Failed))
+	}
 	return out
 }
 
-// KeepIn lets lists keep in an index what they show of sessions that do not change. marks are the keep marks.
-func (o *Lists) KeepIn(x *index.Index, marks ports.SessionControls) {
+// keptRuns are the runs as a catalogue keeps them.
+func (read *sessionRows) keptRuns() (out []index.Run) {
+	for i, r := range read.runs {
+		r.Row = encodeRow(read.rows[i], paging.Bytes(read.rows[i]))
+		out = append(out, r.WithFacts(read.facts[i]))
+	}
+	return out
+}
+
+// BriefOf returns the brief of a session after an append, from the fold of all its events; nil if it does not decide the
+// brief alone. No log is read: annotations are not counted, so that the session of one that has some is read for the next
+// list.
+func (o *Lists) BriefOf(ctx context.Context, s id.Session, fold *runs.Fold) *manifest.Brief {
+	out := sessionRows{settled: true}
+	if o.rowsOf(ctx, s, fold, manifest.Healthy, annotations.NewTally(), true, &out); !out.settled {
+		return nil
+	}
+	b := index.Content{Runs: out.keptRuns()}.Brief()
+	return &b
+}
+
+// KeepIn lets lists keep in a catalogue what they show of sessions that do not change. marks are the keep marks.
+func (o *Lists) KeepIn(x index.Catalogue, marks ports.SessionControls) {
 	o.index = x
-	x.ReadWords = o.words
-	x.Read = func(ctx context.Context, s id.Session) (c index.Content, err error) {
+	x.ReadBy(index.Readers{ReadWords: o.words, Read: func(ctx context.Context, s id.Session) (c index.Content, err error) {
 		before := o.store.OutOfDescriptors()
 		read := o.readSession(ctx, s)
 		mark, err := marks.SessionControl(ctx, s, ports.KeepFile)
 		c.Marked = err != nil || !mark.Data.IsNull()
-		for i, r := range read.runs {
-			r.Row = encodeRow(read.rows[i], paging.Bytes(read.rows[i]))
-			c.Runs = append(c.Runs, r.WithFacts(read.facts[i]))
-		}
-		c.Events = read.events
+		c.Runs = read.keptRuns()
+		c.Events, c.Head, c.Notes = read.head.Next, read.head, read.notesHead
 		// What could not be opened for want of a descriptor is not known, and must not be kept as missing.
 		c.Keep = read.settled && o.store.OutOfDescriptors() == before
 		if err := ctx.Err(); err != nil {
@@ -95,7 +130,7 @@ func (o *Lists) KeepIn(x *index.Index, marks ports.SessionControls) {
 			return c, err
 		}
 		return c, nil
-	}
+	}})
 }
 
 // listed is a run in the order of a list, whose row and facts are decoded when they are needed.

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -20,7 +21,7 @@ type Lists struct {
 	r     *session.Reader
 	store views.Source
 	views *views.Views
-	index *index.Index // nil: lists read every session
+	index index.Catalogue // nil: lists read every session
 }
 
 // New returns the lists of what r reads, which is s.
@@ -45,7 +46,7 @@ func (o *Lists) Runs(ctx context.Context) (RunList, error) {
 
 // runs is Runs, with unreadable sessions where no file descriptor was left.
 func (o *Lists) runs(ctx context.Context) (RunList, error) {
-	all, unreadable, _, err := o.listed(ctx, false)
+	all, unreadable, _, err := o.listed(ctx, false, ports.BriefQuery{})
 	out := RunList{Runs: make([]views.RunSummary, len(all)), Unreadable: unreadable}
 	for i := range all {
 		if err == nil {
@@ -55,14 +56,14 @@ func (o *Lists) runs(ctx context.Context) (RunList, error) {
 	return out, err
 }
 
-// listed returns the runs of the store in the order of a list, and what could not be read. The notes of runs are
-// kept for a selection by text only: they may be long, and the index has none.
-func (o *Lists) listed(ctx context.Context, text bool) (order []*listed, unreadable []views.Unreadable, of index.Listing,
+// listed returns at least the runs of the store that a query selects, in the order of a list, and what could not be read. The
+// notes of runs are kept for a selection by text only: they may be long, and the catalogue has none.
+func (o *Lists) listed(ctx context.Context, text bool, q ports.BriefQuery) (order []*listed, unreadable []views.Unreadable, of index.Listing,
 	err error) {
 	var all []listed
 	of.Others = true
 	if o.index != nil && !text {
-		all, unreadable, of, err = o.fromIndex(ctx)
+		all, unreadable, of, err = o.fromIndex(ctx, q)
 	} else {
 		all, unreadable, err = o.fromSessions(ctx, text)
 	}
@@ -112,8 +113,8 @@ func (o *Lists) fromSessions(ctx context.Context, text bool) (all []listed, unre
 }
 
 // fromIndex reads the sessions that changed since they were read last.
-func (o *Lists) fromIndex(ctx context.Context) (all []listed, unreadable []views.Unreadable, of index.Listing, err error) {
-	of, err = o.index.Sessions(ctx)
+func (o *Lists) fromIndex(ctx context.Context, q ports.BriefQuery) (all []listed, unreadable []views.Unreadable, of index.Listing, err error) {
+	of, err = o.index.Select(ctx, q)
 	unreadable = []views.Unreadable{}
 	all = make([]listed, 0, len(of.Sessions))
 	for i := range of.Sessions {

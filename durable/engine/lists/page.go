@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/paging"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -101,23 +102,31 @@ func firstAfter(rows []*listed, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
-	var at, index int64
-	var run string
-	if _, err := fmt.Sscanf(strings.ReplaceAll(cursor, ".", " "), "%d %d %s", &at, &index, &run); err != nil {
-		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", cursor).
-			Suggest("Copy nextCursor unchanged from the previous page.")
+	at, err := parsePlace(cursor)
+	if err != nil {
+		return 0, err
 	}
 	i := slices.IndexFunc(rows, func(r *listed) bool {
 		switch {
-		case r.LastAtMs != at:
-			return r.LastAtMs < at
-		case r.LastIndex != index:
-			return r.LastIndex < index
+		case r.LastAtMs != at.LastAtMs:
+			return r.LastAtMs < at.LastAtMs
+		case r.LastIndex != at.LastIndex:
+			return r.LastIndex < at.LastIndex
 		}
-		return r.ID.String() > run
+		return r.ID.String() > at.Run
 	})
 	if i < 0 {
 		i = len(rows)
 	}
 	return i, nil
+}
+
+// parsePlace reads a cursor of cursorOf. The error is VALIDATION_ERROR.
+func parsePlace(cursor string) (at ports.BriefPlace, err error) {
+	_, err = fmt.Sscanf(strings.ReplaceAll(cursor, ".", " "), "%d %d %s", &at.LastAtMs, &at.LastIndex, &at.Run)
+	if err != nil {
+		return at, fault.New(fault.ValidationError, "the cursor %q is not valid", cursor).
+			Suggest("Copy nextCursor unchanged from the previous page.")
+	}
+	return at, nil
 }

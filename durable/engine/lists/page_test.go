@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -171,5 +172,14 @@ func TestSelectByEachFilter(t *testing.T) {
 	want := []Excluded{{ByLabel, 3}, {ByBranch, 2}, {ByTitle, 2}}
 	if err != nil || len(page.Runs) != 0 || !slices.Equal(page.Excluded, want) {
 		t.Errorf("%+v, %v, want %+v", page, err, want)
+	}
+}
+
+// TestPagesAskForEnoughRuns: no row is shorter than what the number of runs that a page asks a catalogue for is computed from.
+func TestPagesAskForEnoughRuns(t *testing.T) {
+	t.Parallel()
+	row := views.RunSummary{RunID: id.NewRun(id.Seed{}), SessionID: id.NewSession(id.Seed{}), Tips: []views.Tip{}}
+	if n := paging.Bytes(row); n <= rowBytesMin {
+		t.Errorf("a row has %d bytes", n)
 	}
 }

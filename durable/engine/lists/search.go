@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/ports"
 )
 
 // Part is a kind of text of a run, a closed set.
@@ -93,7 +94,7 @@ func Search(ctx context.Context, o *Lists, q SearchQuery) (Found, error) {
 // search is Search, with unreadable sessions where no file descriptor was left.
 func (o *Lists) search(ctx context.Context, wanted resume.Text, limit int) (Found, error) {
 	out := Found{Hits: []Hit{}}
-	all, unreadable, of, err := o.listed(ctx, false)
+	all, unreadable, of, err := o.listed(ctx, false, ports.BriefQuery{})
 	if err != nil {
 		return out, err
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/sorting"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -35,13 +37,49 @@ type Excluded struct {
 // SelectRuns returns the page of a store's runs that a selection takes; see Lists.Runs.
 func SelectRuns(ctx context.Context, o *Lists, s Selection) (RunPage, error) {
 	return session.Whole(o.store, func() (RunPage, error) {
-		all, unreadable, _, err := o.listed(ctx, s.Text != "")
+		q, err := s.query()
 		if err != nil {
 			return RunPage{}, err
 		}
-		return s.page(all, unreadable)
+		all, unreadable, of, err := o.listed(ctx, s.Text != "", q)
+		if err != nil {
+			return RunPage{}, err
+		}
+		out, err := s.page(all, unreadable)
+		if err == nil && len(out.Runs) == 0 && s.Cursor == "" && of.Selected {
+			// Which filter excludes most is counted over all runs.
+			if all, _, _, err = o.listed(ctx, false, ports.BriefQuery{}); err == nil {
+				out.Excluded, err = s.excluded(all)
+			}
+		}
+		return out, err
 	})
 }
+
+// query returns what a catalogue compares for a page. A malformed cursor is VALIDATION_ERROR.
+func (s Selection) query() (q ports.BriefQuery, err error) {
+	for _, status := range s.Status {
+		q.States = append(q.States, string(status))
+	}
+	q.Workflow, q.Branch, q.SinceMs = s.Workflow, s.Branch, s.SinceMs
+	if !s.Sort.isLatest() || s.Title+s.Label+s.Text != "" {
+		return q, nil // the order of the page, or other filters, need all of them
+	}
+	q.Limit = pageRunsMax
+	if s.Limit > 0 {
+		q.Limit = min(q.Limit, s.Limit+1) // one more shows that there is a next page
+	}
+	if s.Cursor != "" {
+		q.After, err = parsePlace(s.Cursor)
+	}
+	return q, err
+}
+
+// pageRunsMax is more runs than a page holds, since the shortest row is longer than rowBytesMin.
+const (
+	pageRunsMax = limits.AnswerBytesMax / rowBytesMin
+	rowBytesMin = 256
+)
 
 // missed lists the filters that a row does not meet, in the order of Filter.
 func (s Selection) missed(row views.RunSummary, in *listed) (out []Filter) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/fault"
@@ -50,7 +51,7 @@ func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
 }
 
 // lookup is Lookup by an index; nil: every session is read.
-func lookup(ctx context.Context, r *Reader, ref string, x *index.Index) (FoundRun, error) {
+func lookup(ctx context.Context, r *Reader, ref string, x index.Catalogue) (FoundRun, error) {
 	ref = id.Typed(ref)
 	found, err := searchPlaces(ctx, r, ref, x)
 	if err != nil {
@@ -112,7 +113,7 @@ type runMatch struct {
 // searchRun searches every session for a run, because a run id does not contain
 // its session. A session that cannot be read does not hide runs in others; but
 // @last is RUN_AMBIGUOUS then, since the latest run may be in it.
-func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at runMatch, err error) {
+func (r *Reader) searchRun(ctx context.Context, ref string, x index.Catalogue) (at runMatch, err error) {
 	at, err = searchPlaces(ctx, r, ref, x)
 	if err != nil || !at.kept {
 		return at, err
@@ -121,7 +122,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string, x *index.Index) (at 
 }
 
 // searchPlaces is searchRun, without reading the session of a run that the index names.
-func searchPlaces(ctx context.Context, r *Reader, ref string, x *index.Index) (at runMatch, err error) {
+func searchPlaces(ctx context.Context, r *Reader, ref string, x index.Catalogue) (at runMatch, err error) {
 	if at, ok := r.atHome(ctx, ref); ok {
 		return at, nil
 	}
@@ -170,9 +171,9 @@ func searchPlaces(ctx context.Context, r *Reader, ref string, x *index.Index) (a
 }
 
 // places are the sessions in which a run is searched, with what the index keeps of them.
-func places(ctx context.Context, r *Reader, ref string, x *index.Index) ([]index.Session, error) {
+func places(ctx context.Context, r *Reader, ref string, x index.Catalogue) ([]index.Session, error) {
 	if x != nil {
-		return x.Kept(ctx)
+		return x.Find(ctx, wantedRun(ref))
 	}
 	all, err := r.Sessions(ctx)
 	if _, notRun := id.ParseRun(ref); notRun == nil {
@@ -183,6 +184,18 @@ func places(ctx context.Context, r *Reader, ref string, x *index.Index) ([]index
 		out[i].ID = s
 	}
 	return out, err
+}
+
+// wantedRun is what the ids of the runs that a reference may mean begin with, "" for the latest run.
+func wantedRun(ref string) string {
+	if ref == Last {
+		return ""
+	}
+	const kind = "run_"
+	if strings.HasPrefix(kind, ref) { // any id begins with it, or with it after the kind
+		return kind
+	}
+	return kind + strings.TrimPrefix(ref, kind)
 }
 
 // placeRuns returns the runs of a session: those that the index keeps, else those of sessionRuns.

@@ -55,7 +55,7 @@ type Reader struct {
 	// homes are the sessions in which runs were found last: where a search for one begins.
 	homes map[id.Run]id.Session
 	// Index keeps which runs the sessions of the store have: a search for a run begins there. nil: each session is read.
-	Index *index.Index
+	Index index.Catalogue
 }
 
 // NewReader returns a Reader that has read nothing.

@@ -34,7 +34,7 @@ type Upkeep struct {
 	settings settings.Settings
 	// Index has what lists show of sessions that did not change; nil: every session is read. What is removed from the
 	// store is removed from it.
-	Index *index.Index
+	Index index.Catalogue
 }
 
 // forget removes what the index has, before facts are removed that it may contain: it is computed again.

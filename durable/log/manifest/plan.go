@@ -55,4 +55,7 @@ type Plan struct {
 	// Lease is the token of the lease under which a performer made what is appended, 0 for any other append.
 	// A store with leases refuses one that is not the present lease of the session.
 	Lease int64
+	// Brief is what the catalogue shows of the session after the append, for a store that has one (ports.Briefs); nil if it is
+	// not known.
+	Brief *Brief
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/lines"
@@ -106,6 +107,15 @@ func (e *Engine) Set(ctx context.Context, key, text string) error {
 
 // InMemory returns the parts of the engine over a store in memory.
 func InMemory(s *memstore.Store) *Engine { return Over(memory{s}) }
+
+// Catalogued lets the parts of the engine list by the briefs of their store, as the commands do.
+func Catalogued(e *Engine, b ports.Briefs) *index.Shared {
+	x := index.NewShared(b)
+	e.Lists.KeepIn(x, e.Store)
+	e.Engine.BriefOf = e.Lists.BriefOf
+	e.Engine.Index, e.Offers.Index, e.Upkeep.Index = x, x, x
+	return x
+}
 
 // memory is a store in memory as a Store.
 type memory struct{ *memstore.Store }

@@ -28,7 +28,7 @@ func Changes(t *testing.T, setup func(t *testing.T) (open func() ChangingStore))
 		run  func(*testing.T, func() ChangingStore)
 	}{
 		{"a change wakes each waiter of its log", changesOfALog},
-		{"a log that does not exist yet is watched", changesOfANewLog},
+		{"a log that does not exist yet is watched", changesOfFirstAppend},
 		{"what is recorded after the watch began wakes it", changesWithoutAGap},
 		{"all sessions are watched", changesOfSessions},
 		{"a watch that was stopped is silent", stoppedWatch},
@@ -87,8 +87,8 @@ func changesOfALog(t *testing.T, open func() ChangingStore) {
 	wakes(t, "by another handle", ofB)
 }
 
-// changesOfANewLog: the first append to a log is a change, of a side log too.
-func changesOfANewLog(t *testing.T, open func() ChangingStore) {
+// changesOfFirstAppend: the first append to a log is a change, of a side log too.
+func changesOfFirstAppend(t *testing.T, open func() ChangingStore) {
 	s, r := open(), NewSessionFixture(1)
 	events := ports.WaiterOf(open(), r.Log)
 	defer events.Close()
@@ -149,7 +149,7 @@ func settle(w *ports.Waiter) {
 	}
 }
 
-// stoppedWatch: after stop, which may be called twice, nothing is called, and other watches go on.
+// stoppedWatch: after stop, which may be called twice, nothing is called, and other watches continue.
 func stoppedWatch(t *testing.T, open func() ChangingStore) {
 	s, r := open(), NewSessionFixture(1)
 	var logs, sessions atomic.Int64

@@ -74,7 +74,7 @@ func Listing[T any](a *cli.App, cmd *cobra.Command,
 	ask func(context.Context, *cli.Store) (T, error)) func(context.Context, *cli.Store) (T, error) {
 	return func(ctx context.Context, o *cli.Store) (T, error) {
 		w := Start(ctx, a, "Reading sessions", false)
-		if w.Shown {
+		if w.Shown && o.Engine.Index != nil {
 			o.Engine.Index.OnRead(func(read, of int) { w.Say(fmt.Sprintf("(%d of %d)", read, of)) })
 		}
 		out, err := ask(w, o)

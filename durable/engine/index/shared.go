@@ -1,0 +1,156 @@
+package index
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// Shared is the catalogue of a store that keeps briefs in its commits. Sessions without a brief of their present
+// logs are read, and their briefs kept. It is safe for concurrent use.
+type Shared struct {
+	briefs ports.Briefs
+	onRead func(read, of int)
+	Readers
+}
+
+var _ Catalogue = (*Shared)(nil)
+
+// NewShared returns the catalogue of a store.
+func NewShared(b ports.Briefs) *Shared { return &Shared{briefs: b, onRead: func(int, int) {}} }
+
+// Of returns the catalogue of a store: the briefs of one that keeps them, in which case inCommits reports that appends carry
+// them, or an index; nil for a store with neither.
+func Of(store ports.Store) (x Catalogue, inCommits bool) {
+	if b, ok := store.(ports.Briefs); ok {
+		return NewShared(b), true
+	}
+	if states, ok := store.(ports.SessionStates); ok {
+		return New(states, store), false
+	}
+	return nil, false
+}
+
+// Sessions implements Catalogue.
+func (x *Shared) Sessions(ctx context.Context) (Listing, error) {
+	return x.Select(ctx, ports.BriefQuery{})
+}
+
+// Select implements Catalogue.
+func (x *Shared) Select(ctx context.Context, q ports.BriefQuery) (out Listing, err error) {
+	all, err := x.briefs.Briefs(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	out.Selected = q.Selects()
+	out.Sessions = make([]Session, len(all))
+	changed, read := 0, 0
+	for i := range all {
+		if out.Sessions[i] = sessionOf(&all[i]); !out.Sessions[i].Keep {
+			changed++
+		}
+	}
+	for i := range out.Sessions {
+		s := &out.Sessions[i]
+		if s.Keep {
+			continue
+		}
+		x.onRead(read, changed)
+		read++
+		if s.Content, err = x.Read(ctx, s.ID); err != nil {
+			return out, err
+		}
+		if s.Keep {
+			_ = x.briefs.KeepBrief(ctx, s.ID, s.Head, s.Content.Brief()) // else it is read again
+		}
+	}
+	return out, nil
+}
+
+// Find implements Catalogue. Sessions that changed are not read.
+func (x *Shared) Find(ctx context.Context, run string) ([]Session, error) {
+	q := ports.BriefQuery{Run: run}
+	if run == "" {
+		q.Limit = 1
+	}
+	all, err := x.briefs.Briefs(ctx, q)
+	out := make([]Session, len(all))
+	for i := range all {
+		out[i] = sessionOf(&all[i])
+	}
+	return out, err
+}
+
+// Words implements Catalogue: briefs have no words, so that a search reads each session.
+func (x *Shared) Words(_ context.Context, l Listing) ([]Words, error) {
+	out := make([]Words, len(l.Sessions))
+	for i := range out {
+		out[i].ID = l.Sessions[i].ID
+	}
+	return out, nil
+}
+
+// Logs implements Catalogue: nothing is kept, so that the disk usage reads each log.
+func (x *Shared) Logs(context.Context,
+	func(context.Context, id.Session) (text []byte, keep bool, err error)) (map[id.Session]string, error) {
+	return nil, nil
+}
+
+// OnRead implements Catalogue.
+func (x *Shared) OnRead(call func(read, of int)) { x.onRead = call }
+
+// Forget implements Catalogue: a brief is part of its session in the store, and removed with it.
+func (x *Shared) Forget(context.Context) {}
+
+// sessionOf returns a session with what its brief says; Keep is false without one.
+func sessionOf(b *ports.BriefSession) Session {
+	s := Session{ID: b.Session}
+	if b.Changed {
+		return s
+	}
+	s.Content = Content{Events: b.Head.Next, Marked: b.Marked, Keep: true, Head: b.Head}
+	for i := range b.Runs {
+		r, ok := runOf(&b.Runs[i])
+		if !ok { // another version wrote it
+			return Session{ID: b.Session}
+		}
+		s.Runs = append(s.Runs, r)
+	}
+	return s
+}
+
+// Brief returns what a store keeps of the content.
+func (c Content) Brief() manifest.Brief {
+	b := manifest.Brief{Notes: c.Notes, Runs: make([]manifest.BriefRun, len(c.Runs))}
+	for i, r := range c.Runs {
+		var w Writer
+		w.Count(BriefFormat)
+		w.Text(r.Tip.String())
+		w.Text(r.Row)
+		w.Text(r.facts)
+		f := r.Facts()
+		b.Runs[i] = manifest.BriefRun{ID: r.ID, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex, Open: r.Open, States: r.States,
+			Workflow: f.WorkflowID, Branches: f.Branches, Data: string(w.Bytes())}
+	}
+	return b
+}
+
+// BriefFormat is the number of the form of a brief. It is raised with every change of the form, or of the rules by which it is
+// computed.
+const BriefFormat = 1
+
+// runOf decodes a run; ok is false for one of another form.
+func runOf(b *manifest.BriefRun) (r Run, ok bool) {
+	in := NewReader(b.Data)
+	if in.unsigned() != BriefFormat {
+		return r, false
+	}
+	r = Run{ID: b.ID, LastAtMs: b.LastAtMs, LastIndex: b.LastIndex, Open: b.Open, States: b.States}
+	if tip := in.Text(); tip != "" && r.Tip.UnmarshalString(tip) != nil {
+		return r, false
+	}
+	r.Row, r.facts = in.Text(), in.Text()
+	return r, in.Done()
+}
