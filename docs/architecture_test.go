@@ -76,7 +76,7 @@ var layers = []layer{
 	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",
 		"infra/identity", "infra/lease", "infra/loopback", "infra/memstore", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch", "infra/workqueue"}},
 	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/consoleserver", "infra/httpserver", "infra/mcpserver", "infra/notifier", "infra/pinfile", "ports/porttest/crashfs",
-		"ports/porttest/enginetest"}},
+		"ports/porttest/enginetest", "ports/porttest/hosts"}},
 	{"infra", []string{"infra/filestore/layout", "infra/machinefile"}},
 	{"infra", []string{"infra/filestore/disk"}},
 	{"infra", []string{"infra/filestore/read"}},

@@ -12,8 +12,9 @@ import (
 
 // desk is a port of performers that counts what is held.
 type desk struct {
-	held int
-	err  error
+	held  int
+	err   error
+	lease ports.Lease // what is granted, without its release
 }
 
 func (d *desk) Hold(context.Context, id.Session) (ports.Lease, error) {
@@ -21,7 +22,9 @@ func (d *desk) Hold(context.Context, id.Session) (ports.Lease, error) {
 		return ports.Lease{}, d.err
 	}
 	d.held++
-	return ports.Lease{Release: func() error { d.held--; return errors.New("the release failed") }}, nil
+	l := d.lease
+	l.Release = func() error { d.held--; return errors.New("the release failed") }
+	return l, nil
 }
 
 func TestHold(t *testing.T) {
@@ -57,6 +60,63 @@ func TestHold(t *testing.T) {
 	d.err = fault.New(fault.RunBusy, "held")
 	if err := ports.WithHold(ctx, d, mine, func(ports.Hold) error { t.Error("called"); return nil }); err != d.err {
 		t.Errorf("a busy session: %v", err)
+	}
+}
+
+// A lease that is lost is refused before any I/O, and ends what is done within it.
+func TestLostLease(t *testing.T) {
+	mine, lost := id.NewSession(id.Seed{1}), make(chan struct{})
+	d := &desk{lease: ports.Lease{Token: 7, Lost: lost}}
+	err := ports.WithHold(context.Background(), d, mine, func(h ports.Hold) error {
+		within, stop := h.Within(context.Background())
+		defer stop()
+		if leave, err := h.Enter(mine); err != nil || h.Token() != 7 || h.IsLost() || within.Err() != nil {
+			t.Fatalf("token %d, lost %v, %v", h.Token(), h.IsLost(), err)
+		} else {
+			leave()
+		}
+		close(lost)
+		<-within.Done()
+		for _, err := range []error{context.Cause(within), second(h.Enter(mine))} {
+			if f := fault.Of(err); err == nil || f.Code != fault.RunBusy || f.Details["leaseLost"] != true {
+				t.Errorf("%v", err)
+			}
+		}
+		return nil
+	})
+	if err != nil || d.held != 0 {
+		t.Errorf("%v, %d held", err, d.held)
+	}
+	// A lease that cannot be lost, and the zero hold.
+	d = &desk{}
+	_ = ports.WithHold(context.Background(), d, mine, func(h ports.Hold) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		within, stop := h.Within(ctx)
+		defer stop()
+		if cancel(); within.Err() == nil || h.IsLost() || (ports.Hold{}).IsLost() {
+			t.Error("a lease without a loss")
+		}
+		return nil
+	})
+}
+
+func second(_ func(), err error) error { return err }
+
+func TestHolderNames(t *testing.T) {
+	for want, h := range map[string]ports.Holder{
+		"another process":      {},
+		"process 7":            {PID: 7},
+		"process 7 on b":       {Host: "b", PID: 7},
+		"another process on b": {Host: "b"},
+		"w (process 7 on b)":   {Host: "b", PID: 7, Ref: "w"},
+		"w (another process)":  {Ref: "w"},
+	} {
+		if h.String() != want {
+			t.Errorf("%+v is %q, want %q", h, h, want)
+		}
+	}
+	if f := ports.BusyPerformer(id.NewSession(id.Seed{1}), ports.Holder{}); f.Details["holder"] != nil {
+		t.Errorf("%v", f.Details)
 	}
 }
 

@@ -34,6 +34,7 @@ type Extended struct {
 	Log     manifest.Log
 	Witness Witness
 	At      manifest.Head
+	Lease   int64 // as Plan.Lease: the session is held while it is extended
 }
 
 // SessionImport is the import of one session. It is used by one goroutine. The caller that began it calls

@@ -155,6 +155,7 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a
 			return manifest.Plan{}, err
 		}
 		decided, err = advance.Decide(workflow, facts, a)
+		decided.Plan.Lease = a.Lease
 		return decided.Plan, err
 	})
 	if appended && err == nil {

@@ -107,7 +107,7 @@ func (e *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 	case !fault.Is(err, fault.RunBusy):
 		return Cancelled{}, err
 	}
-	return e.appendEnding(ctx, at, func(p session.Resolved) (manifest.Plan, error) {
+	return e.appendEnding(ctx, at, lease.Token, func(p session.Resolved) (manifest.Plan, error) {
 		if err := e.notComplete(ctx, p); err != nil {
 			return manifest.Plan{}, err
 		}
@@ -119,13 +119,13 @@ func (e *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 // it has stopped. A run that is closed already is left as it is.
 func (e *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
 	defer e.ledger.WritePending(ctx)
-	return e.appendEnding(ctx, at,
+	return e.appendEnding(ctx, at, 0,
 		func(p session.Resolved) (manifest.Plan, error) { return advance.Close(EndingOf(p), by.AtMs) })
 }
 
-// appendEnding appends the events that plan returns under the session's lock,
-// and returns the resulting state of the run. An empty plan sets Already.
-func (e *Engine) appendEnding(ctx context.Context, at Position,
+// appendEnding appends the events that plan returns under the session's lock, and under a lease if the caller performs
+// the session, and returns the resulting state of the run. An empty plan sets Already.
+func (e *Engine) appendEnding(ctx context.Context, at Position, lease int64,
 	plan func(session.Resolved) (manifest.Plan, error)) (out Cancelled, err error) {
 	h := e.TakeHistory(at.Session)
 	appended, err := e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
@@ -133,7 +133,9 @@ func (e *Engine) appendEnding(ctx context.Context, at Position,
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		return plan(p)
+		planned, err := plan(p)
+		planned.Lease = lease
+		return planned, err
 	})
 	out.Already = !appended
 	if err != nil {

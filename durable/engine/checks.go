@@ -75,7 +75,8 @@ func (e *Engine) handIn(ctx context.Context, at Position, h *session.History, p 
 			return err
 		}
 		defer leave()
-		attempt.Performed, attempt.Request.Artifacts = true, slices.Concat(req.Artifacts, results)
+		attempt.Performed, attempt.Lease = true, hold.Token()
+		attempt.Request.Artifacts = slices.Concat(req.Artifacts, results)
 		// What was observed is recorded, also if the caller is gone.
 		a, err = e.advance(context.WithoutCancel(ctx), at, attempt)
 		return err

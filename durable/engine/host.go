@@ -50,7 +50,8 @@ func (n *Answers) hostAt(ctx context.Context, w compile.Compiled, s snapshot.Sta
 // Fail ends a run as failed, in one append. The performer calls it under its hold of the session, after
 // the failure of a host step is recorded (docs/design.md#host-steps). A run that is ended, or whose end
 // is requested, is closed as its first request says. reason is cut to limits.SummaryBytesMax by the
-// caller. Errors: ports.ErrHold without a live hold of the session, and those of Cancel.
+// caller. Errors: ports.ErrHold without a live hold of the session, RUN_BUSY if its
+// lease is lost, and those of Cancel.
 func (e *Engine) Fail(ctx context.Context, hold ports.Hold, by Caller, at Position, reason string) (Cancelled, error) {
 	leave, err := hold.Enter(at.Session)
 	if err != nil {
@@ -58,7 +59,7 @@ func (e *Engine) Fail(ctx context.Context, hold ports.Hold, by Caller, at Positi
 	}
 	defer leave()
 	defer e.ledger.WritePending(ctx)
-	return e.appendEnding(ctx, at, func(p session.Resolved) (manifest.Plan, error) {
+	return e.appendEnding(ctx, at, hold.Token(), func(p session.Resolved) (manifest.Plan, error) {
 		if err := e.notComplete(ctx, p); err != nil {
 			return manifest.Plan{}, err
 		}

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
@@ -19,6 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -47,7 +50,14 @@ func report(passed int) ports.CommandOutcome {
 
 // newChecked returns a fixture whose workflow a person trusted with the files that it has now.
 func newChecked(t *testing.T, text string, context ...string) *fixture {
-	w := newFixture(t, text, context...)
+	t.Helper()
+	return newCheckedOver(t, memstore.NewDisk(id.Seed{9}).Open(time.Second), text, context...)
+}
+
+// newCheckedOver is newChecked over a handle.
+func newCheckedOver(t *testing.T, s *memstore.Store, text string, context ...string) *fixture {
+	t.Helper()
+	w := newFixtureOver(t, s, text, context...)
 	w.files = map[string]string{"suite.txt": "tests"}
 	flow, err := w.g.Workflow(t.Context(), w.hash)
 	if err != nil {
@@ -255,7 +265,7 @@ type handIns struct {
 
 // newHandIns returns the calls over an engine that performs checks.
 func newHandIns(w *fixture) handIns {
-	return handIns{w, engine.New(w.store).WithChecks(perform.Checker{Performers: w,
+	return handIns{w, engine.New(w.store).WithChecks(perform.Checker{Performers: w.performer().Performers,
 		Open: func() (perform.Commands, error) { return perform.Commands{w, w, io.NopCloser(nil)}, nil },
 		Trusted: func(context.Context, canon.Digest) (trust.Fixed, bool, error) {
 			return w.fixed, w.trusted, nil

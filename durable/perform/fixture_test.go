@@ -51,6 +51,7 @@ type fixture struct {
 	versions      map[string]string // of pins, as the system records them
 	place         ports.Place
 	busy          bool
+	leases        ports.Performers // nil: the fixture, without leases
 	clock         int64
 	sent          int
 	requests      []advance.Request
@@ -66,11 +67,16 @@ type fixture struct {
 // newFixture starts a run, with a context if one is given.
 func newFixture(t *testing.T, workflowText string, context ...string) *fixture {
 	t.Helper()
+	return newFixtureOver(t, memstore.NewDisk(id.Seed{9}).Open(time.Second), workflowText, context...)
+}
+
+// newFixtureOver is newFixture over a handle.
+func newFixtureOver(t *testing.T, s *memstore.Store, workflowText string, context ...string) *fixture {
+	t.Helper()
 	var vars canon.Value
 	for _, text := range context {
 		vars = parse(t, text)
 	}
-	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
 	w := &fixture{T: t, store: s, trusted: true, clock: 1000}
 	w.g = enginetest.InMemory(s)
 	_, c, problems := compile.File("test.yaml", source.SourceProject, []byte(workflowText))
@@ -89,8 +95,12 @@ func newFixture(t *testing.T, workflowText string, context ...string) *fixture {
 
 // performer returns a performer over the fixture, as one process has it.
 func (w *fixture) performer() *perform.Performer {
+	performers := w.leases
+	if performers == nil {
+		performers = w
+	}
 	return &perform.Performer{
-		Engine: sender{w}, Logs: w.store, Commands: w, Person: w, Performers: w, Display: w,
+		Engine: sender{w}, Logs: w.store, Commands: w, Person: w, Performers: performers, Display: w,
 		Pins:          w,
 		TrustedBefore: func(context.Context, canon.Digest) (bool, error) { return w.trustedBefore, nil },
 		Trusted: func(context.Context, canon.Digest) (trust.Fixed, bool, error) {

@@ -31,7 +31,7 @@ type Commands struct {
 }
 
 // Perform implements engine.Checks. Errors: WORKFLOW_UNTRUSTED without recorded trust, RUN_BUSY if
-// another process performs the session, those of ctx and of record.
+// another process performs the session or the lease was lost, those of ctx and of record.
 func (k Checker) Perform(ctx context.Context, in engine.HandIn, record func(ports.Hold, []advance.Artifact) error) error {
 	fixed, ok, err := k.Trusted(ctx, in.Workflow.Hash())
 	switch {
@@ -48,8 +48,13 @@ func (k Checker) Perform(ctx context.Context, in engine.HandIn, record func(port
 		defer commands.Close()
 		c := checking{commands: commands.Commands, pins: commands.Pins, fixed: fixed, flow: in.Workflow, step: in.Step,
 			session: in.At.Session, run: in.At.Run, attempt: in.Attempt, key: in.StepInstanceKey, context: in.Context}
-		results, err := c.perform(ctx)
+		within, leave := hold.Within(ctx)
+		defer leave()
+		results, err := c.perform(within)
 		if err != nil {
+			if lost := context.Cause(within); ctx.Err() == nil && lost != nil {
+				return lost
+			}
 			return err
 		}
 		artifacts, err := artifactsOf(results)

@@ -170,8 +170,8 @@ type Suspected struct {
 //
 // Errors: RUN_WAITING if a person is required and not present, RUN_BLOCKED if
 // an attempt was refused, STEP_FAILED if a command failed, WORKFLOW_UNTRUSTED,
-// RUN_CLOSED, RUN_PAUSED, RUN_BUSY if another process performs the session, INTERRUPTED if
-// the context ended, and those of the store. After says what follows them.
+// RUN_CLOSED, RUN_PAUSED, RUN_BUSY if another process performs the session or the lease was lost
+// (docs/design.md#leases), INTERRUPTED if the context ended, and those of the store. After says what follows them.
 func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run, o Options) (Report, error) {
 	w := &execution{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
 	w.Person = person{p.Person, w.goBack}
@@ -228,6 +228,9 @@ func (e *execution) perform(ctx context.Context) error {
 	if !held {
 		return err
 	}
+	if err != nil && e.hold.IsLost() || isLostLease(err) {
+		return e.lostLease(ctx, err)
+	}
 	return e.finish(ctx, err)
 }
 
@@ -259,6 +262,8 @@ func (e *execution) performSteps(ctx context.Context) error {
 	if err := e.checkOpen(); err != nil {
 		return err
 	}
+	ctx, leave := e.hold.Within(ctx)
+	defer leave()
 	ctx, stop := e.watchForEnd(ctx)
 	defer stop()
 	e.Display.RunOpened(e.runView())

@@ -78,7 +78,7 @@ func (s *waitRun) watchClock(ctx context.Context, due int64) error {
 		}
 		s.Display.Waiting(WaitView{UntilMs: due, LeftMs: due - now})
 		if err := s.Pause(ctx, min(tickMs, due-now)); err != nil {
-			if errors.Is(context.Cause(ctx), errCancelled) {
+			if errors.Is(context.Cause(ctx), errCancelled) || s.hold.IsLost() {
 				return err
 			}
 			return s.waitsUntil(due) // the person left

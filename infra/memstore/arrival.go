@@ -202,6 +202,7 @@ type extension struct {
 	arrival
 	leave []func()
 	at    map[string]manifest.Head // by root
+	plans []manifest.Plan          // the logs and leases
 }
 
 // BeginExtension implements ports.SessionImporter.
@@ -232,6 +233,7 @@ func (s *Store) BeginExtension(ctx context.Context, session id.Session, logs []p
 			return nil, err
 		}
 		x.at[to.Log.Root] = to.At
+		x.plans = append(x.plans, manifest.Plan{Log: to.Log, Lease: to.Lease})
 	}
 	return x, nil
 }
@@ -272,6 +274,11 @@ func (x *extension) Commit(ctx context.Context) (placed bool, err error) {
 		}
 		x.s.disk.mu.Lock()
 		defer x.s.disk.mu.Unlock()
+		for _, p := range x.plans {
+			if err := x.s.disk.checkLease(p); err != nil {
+				return err
+			}
+		}
 		for root, l := range x.logs {
 			kept := x.s.disk.log(root)
 			kept.manifest = append(kept.manifest, l.manifest...)

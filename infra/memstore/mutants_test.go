@@ -2,6 +2,7 @@ package memstore_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/hosts"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -18,6 +20,7 @@ type faulty struct {
 	hold   func(ctx context.Context, h handle, s id.Session) (ports.Lease, error)                                         // nil: as it is
 	lock   func(ctx context.Context, h handle, l manifest.Log) (func() error, error)                                      // nil: as it is
 	change func(h handle, p manifest.Plan) manifest.Plan                                                                  // nil: as it is
+	extend bool                                                                                                           // the lease of an extension is not compared
 	append func(ctx context.Context, h handle, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) // nil: as it is
 }
 
@@ -51,13 +54,24 @@ func (f faulty) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	return f.handle.Append(ctx, w, at, p)
 }
 
+// BeginExtension implements ports.SessionImporter.
+func (f faulty) BeginExtension(ctx context.Context, s id.Session, logs []ports.Extended) (ports.SessionImport, error) {
+	logs = slices.Clone(logs)
+	for i := range logs {
+		if f.extend {
+			logs[i].Lease = 0
+		}
+	}
+	return f.handle.BeginExtension(ctx, s, logs)
+}
+
 // mutated returns the setup of a store whose handles are changed.
 func mutated(change faulty) suite.Setup {
 	return func(testing.TB) suite.Bench {
-		w := newWorld()
+		w := hosts.New(suite.Seed(1))
 		return suite.Bench{Open: func(wait time.Duration) suite.Store {
 			f := change
-			f.handle = handle{w.open(wait), w}
+			f.handle = handle{w.Open(wait), w}
 			return f
 		}}
 	}
@@ -88,7 +102,7 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 	constant := changed(func(_ handle, _ id.Session, l *ports.Lease) { l.Token = 1 })
 	constant.change = func(h handle, p manifest.Plan) manifest.Plan {
 		if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease == 1 {
-			p.Lease = h.w.disk.Token(s)
+			p.Lease = h.w.Disk.Token(s)
 		}
 		return p
 	}
@@ -97,14 +111,14 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 			Setup: mutated(faulty{change: func(_ handle, p manifest.Plan) manifest.Plan { p.Lease = 0; return p }})},
 		{Name: "only tokens that were never granted are refused", In: "an append under a lease that is not present is refused",
 			Setup: mutated(faulty{change: func(h handle, p manifest.Plan) manifest.Plan {
-				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease <= h.w.disk.Token(s) {
+				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease <= h.w.Disk.Token(s) {
 					p.Lease = 0
 				}
 				return p
 			}})},
 		{Name: "the end of the present lease is not compared", In: "an append under a lease that is not present is refused",
 			Setup: mutated(faulty{change: func(h handle, p manifest.Plan) manifest.Plan {
-				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease == h.w.disk.Token(s) {
+				if s, err := id.ParseSession(p.Log.Owner); err == nil && p.Lease == h.w.Disk.Token(s) {
 					p.Lease = 0
 				}
 				return p
@@ -126,11 +140,13 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 				head, err := h.Append(ctx, w, at, p)
 				return head, withoutHolder(err)
 			}})},
+		{Name: "the lease of an extension is not compared", In: "an extension under a lease that is not present is refused",
+			Setup: mutated(faulty{extend: true})},
 		{Name: "performers do not exclude each other", In: "a session has one performer at a time",
 			Setup: mutated(faulty{hold: func(ctx context.Context, h handle, s id.Session) (ports.Lease, error) {
 				l, err := h.Performers().Hold(ctx, s)
 				if fault.Is(err, fault.RunBusy) {
-					return ports.Lease{Token: h.w.disk.Token(s), Lost: make(chan struct{}), Release: func() error { return nil }}, nil
+					return ports.Lease{Token: h.w.Disk.Token(s), Lost: make(chan struct{}), Release: func() error { return nil }}, nil
 				}
 				return l, err
 			}})},
@@ -150,7 +166,7 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 			Setup: mutated(changed(func(h handle, _ id.Session, _ *ports.Lease) { h.Stop() }))},
 		{Name: "a lease has no end", In: "the lease of a holder that hangs ends",
 			Setup: mutated(faulty{hold: func(ctx context.Context, h handle, s id.Session) (ports.Lease, error) {
-				before := h.w.disk.Token(s)
+				before := h.w.Disk.Token(s)
 				l, err := h.Performers().Hold(ctx, s)
 				if err == nil && before != 0 {
 					_ = l.Release()
@@ -185,6 +201,6 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 func releasing() faulty {
 	return changed(func(h handle, s id.Session, l *ports.Lease) {
 		release := l.Release
-		l.Release = func() error { h.w.disk.ReleasePresent(s); return release() }
+		l.Release = func() error { h.w.Disk.ReleasePresent(s); return release() }
 	})
 }

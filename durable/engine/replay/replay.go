@@ -142,8 +142,8 @@ func (x *Replayer) sourceOf(ctx context.Context, from *event.ForkedFrom) (first 
 // if its log has anything else than its source gives. Further ones are those of reading and of an append; a repeated call
 // continues.
 func (x *Replayer) Continue(ctx context.Context, at engine.Position) error {
-	return ports.WithHold(ctx, x.performers, at.Session, func(ports.Hold) error {
-		d := &drive{Replayer: x, at: at, h: x.e.NewHistory(at.Session), nodes: map[id.Node]id.Node{}, log: wire.New(at.Run),
+	return ports.WithHold(ctx, x.performers, at.Session, func(hold ports.Hold) error {
+		d := &drive{Replayer: x, at: at, hold: hold, h: x.e.NewHistory(at.Session), nodes: map[id.Node]id.Node{}, log: wire.New(at.Run),
 			noted: map[event.DivergenceReason]bool{}}
 		fold := runs.NewFold()
 		v, err := x.store.Read(ctx, ports.ReadRequest{Log: d.h.Log}, func(manifest.Head) ports.Visitor {
@@ -183,6 +183,7 @@ type recorded struct {
 type drive struct {
 	*Replayer
 	at      engine.Position
+	hold    ports.Hold // of the replay's session
 	from    event.ForkedFrom
 	by      event.Actor  // who asked for the replay
 	request canon.Digest // that of the request
@@ -300,6 +301,7 @@ func (d *drive) append(ctx context.Context, plan manifest.Plan) error {
 
 // commit appends a plan under the lock of the log.
 func (d *drive) commit(ctx context.Context, w ports.Witness, plan manifest.Plan) error {
+	plan.Lease = d.hold.Token()
 	head, err := d.store.Append(ctx, w, d.h.Fold.Head, plan)
 	if err != nil {
 		return err

@@ -219,7 +219,8 @@ func refuseArrivals(_ context.Context, doc Import) error {
 func (m *importer) lockAndExtend(ctx context.Context, x extension) error {
 	own := manifest.SessionEvents(m.src.Session())
 	return m.locked(ctx, own, x.own, func(first ports.Extended) error {
-		return ports.WithHold(ctx, m.ex.store.Performers(), m.src.Session(), func(ports.Hold) error {
+		return ports.WithHold(ctx, m.ex.store.Performers(), m.src.Session(), func(hold ports.Hold) error {
+			first.Lease = hold.Token()
 			return m.lockSides(ctx, x, []ports.Extended{first}, x.sides)
 		})
 	})

@@ -81,7 +81,7 @@ func (x *Exchange) changeHandOver(ctx context.Context, ref string,
 	h := x.e.NewHistory(s)
 	err = ports.WithHealthySession(ctx, x.store, x.store, h.Log, manifest.Head{}, h.Visitor(),
 		func(w ports.Witness, v manifest.Verdict) error {
-			return ports.WithHold(ctx, x.store.Performers(), s, func(ports.Hold) error {
+			return ports.WithHold(ctx, x.store.Performers(), s, func(hold ports.Hold) error {
 				is, err := x.ledger.IsHandedOver(ctx, s, h.Fold)
 				if err != nil {
 					return err
@@ -90,6 +90,7 @@ func (x *Exchange) changeHandOver(ctx context.Context, ref string,
 				if err != nil || len(planned.Events) == 0 {
 					return err
 				}
+				planned.Lease = hold.Token()
 				head, err := x.store.Append(ctx, w, v.Head, planned)
 				if err == nil {
 					x.e.NoteDurable(planned.Log, head, true)

@@ -97,6 +97,8 @@ type Attempt struct {
 	// command is its observation, not a statement of the caller, and the engine is the actor of
 	// that output (docs/design.md#commands-and-trust).
 	Performed bool
+	// Lease is the token of the performer's lease, 0 without one; it becomes that of the plan.
+	Lease int64
 	// Renamed reports that the attempt is decided again in a session to which an import gave other ids:
 	// the results of its checks all state one attempt, that of the other store.
 	Renamed bool

@@ -20,13 +20,14 @@ type ExtensionFixture struct {
 	*ImportFixture
 	// Own and Side are how many segments of each log the store has already.
 	Own, Side int
+	Lease     int64 // under which it is extended, as Plan.Lease
 }
 
 // NewExtensionFixture returns the n-th fixture with the given number of advances; the store has the first own segments
 // and side ones of its notes.
 func NewExtensionFixture(t testing.TB, n, advances, own, side int) *ExtensionFixture {
 	t.Helper()
-	return &ExtensionFixture{NewImportFixture(t, n, advances), own, side}
+	return &ExtensionFixture{ImportFixture: NewImportFixture(t, n, advances), Own: own, Side: side}
 }
 
 // OwnHeads returns the head of the session's log before the extension, and after it.
@@ -122,7 +123,7 @@ func (x *ExtensionFixture) under(s extendable, fn func([]ports.Extended) error) 
 		func(w ports.Witness, v manifest.Verdict) error {
 			return ports.WithHealthySession(ctx, s, s, notes, manifest.Head{}, ports.Skip,
 				func(other ports.Witness, _ manifest.Verdict) error {
-					return fn([]ports.Extended{{Log: x.Log, Witness: w, At: own}, {Log: notes, Witness: other, At: side}})
+					return fn([]ports.Extended{{Log: x.Log, Witness: w, At: own, Lease: x.Lease}, {Log: notes, Witness: other, At: side}})
 				})
 		})
 }

@@ -170,6 +170,27 @@ func staleLease(t testing.TB, open func(time.Duration) Store) {
 	wantLost(t, b, plan(second.Token), false, "a released lease")
 }
 
+// staleExtension: an extension under a lease that is not present is refused as an append is, and no log is extended.
+func staleExtension(t testing.TB, open func(time.Duration) Store) {
+	s := open(0)
+	leased(t, s)
+	x := NewExtensionFixture(t, 1, 3, 2, 1)
+	must(t, x.Prepare(s))
+	l := hold(t, s, x.Session)
+	x.Lease = l.Token + 1
+	err := x.Extend(s)
+	if f := fault.Of(err); err == nil || f.Code != fault.RunBusy || !namesHolder(f) {
+		t.Errorf("extended under another lease: %v; want RUN_BUSY with the holder", err)
+	}
+	before, _ := x.OwnHeads()
+	if _, v := Read(t, open(0), x.Log, manifest.Head{}); v.Head != before {
+		t.Errorf("the refused extension moved the log to %+v", v.Head)
+	}
+	x.Lease = l.Token
+	must(t, x.Extend(s))
+	must(t, l.Release())
+}
+
 // growingTokens: each lease of a session has a greater token than the one before, after a release and after a loss, by
 // any handle.
 func growingTokens(t testing.TB, open func(time.Duration) Store) {

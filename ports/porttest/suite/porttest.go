@@ -88,6 +88,7 @@ func Cases() []Case {
 		{"a session has one performer at a time", opened(onePerformer)},
 		{"a token orders leases where a store has them", opened(leaseTokens)},
 		{"an append under a lease that is not present is refused", opened(staleLease)},
+		{"an extension under a lease that is not present is refused", opened(staleExtension)},
 		{"the tokens of leases grow", opened(growingTokens)},
 		{"a late release does not end the next lease", opened(lateRelease)},
 		{"a lease is renewed while its holder lives", opened(renewal)},
