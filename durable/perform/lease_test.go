@@ -251,6 +251,25 @@ func TestUnreachableStoreEndsTheCommand(t *testing.T) {
 	b.wantDone(1)
 }
 
+// A store that goes away behind a command is not asked again: the command runs again later.
+func TestUnreachableStoreIsNotAskedAgain(t *testing.T) {
+	_, a, _ := newMachines(t, steps(buildStep))
+	a.start(t.Context())
+	a.store.CutOff(cutNow)
+	err := a.end()
+	if f := fault.Of(err); err == nil || f.Code != fault.StoreUnreachable || a.sent != 1 ||
+		!strings.Contains(f.Suggestion.String(), "run --run R") || strings.Contains(a.transcript(), "pause") {
+		t.Errorf("%v, suggestion %q, sent %d times", err, f.Suggestion, a.sent)
+	}
+	if perform.After(perform.Report{}, err) != (perform.Next{Retry: true}) {
+		t.Error("the run is not performed again later")
+	}
+	a.store.Reconnect()
+	if a.attempts() != "" {
+		t.Errorf("recorded %q", a.attempts())
+	}
+}
+
 func TestInterruptedWithLostLease(t *testing.T) {
 	h, a, _ := newMachines(t, steps(buildStep))
 	ctx, cancel := context.WithCancel(t.Context())
