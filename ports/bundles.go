@@ -34,7 +34,9 @@ type Bundle interface {
 
 // Tombstones reads the records of artifacts whose bytes a person erased.
 type Tombstones interface {
-	// Tombstone returns the data of an artifact's tombstone; ok is false if it has none.
+	// Tombstone returns the data of an artifact's tombstone; ok is false if it has none. One whose
+	// member imported is true came with a bundle: it gives way to bytes that this store has, until
+	// they are erased here.
 	Tombstone(ctx context.Context, ref canon.Digest) (data canon.Value, ok bool, err error)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Repairs makes damaged logs and control files usable again (docs/design.md#log-tail). It deletes
-// nothing: whatever it removes is in the quarantine first. Whether to repair, and on whose
+// nothing: all that it removes is in the quarantine first. Whether to repair, and on whose
 // behalf, is decided by the caller.
 type Repairs interface {
 	// RepairLog makes a damaged log usable again. If the manifest has a usable prefix, the log ends

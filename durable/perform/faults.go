@@ -50,7 +50,7 @@ func (e *execution) withRecovery(ctx context.Context, err error) error {
 	switch f := fault.Of(err); f.Code {
 	case fault.StoreIO, fault.StoreFull, fault.StoreReadOnly, fault.StoreOutcomeUnknown, fault.StoreAnswerUnread:
 		return e.suggestContinue(f, "Fix the cause")
-	case fault.StoreConflict, fault.StoreLocked, fault.SessionLocked:
+	case fault.StoreConflict, fault.StoreLocked, fault.SessionLocked, fault.StoreUnreachable:
 		return e.suggestContinue(f, "Wait a moment")
 	}
 	return err

@@ -251,6 +251,51 @@ func TestUnreachableStoreEndsTheCommand(t *testing.T) {
 	b.wantDone(1)
 }
 
+// The margin covers a clock that is slow: no other performer begins before the command is stopped. One that is fast only
+// stops early.
+func TestClocksOfHostsDiffer(t *testing.T) {
+	for percent, from := range map[int]time.Duration{90: 55 * time.Second, 110: 45 * time.Second} {
+		h, a, b := newMachines(t, steps(buildStep))
+		h.Drift(1, percent)
+		a.start(t.Context())
+		a.store.CutOff(cutNow)
+		h.Pass(from)
+		if len(a.result) != 0 || a.killed {
+			t.Errorf("at %d%%: stopped before %v", percent, from)
+		}
+		h.Pass(time.Second)
+		wantLost(t, a.err(), "")
+		if _, err := b.perform(t.Context(), perform.Options{}); codeOf(err) != fault.RunBusy || len(b.tries) != 0 {
+			t.Errorf("at %d%%: before the end of the lease: %v", percent, err)
+		}
+		h.Pass(overLease - from)
+		b.start(t.Context())
+		if err := b.end(); err != nil {
+			t.Error(err)
+		}
+		b.wantDone(1)
+	}
+}
+
+// A store that goes away behind a command is not asked again: the command runs again later.
+func TestUnreachableStoreIsNotAskedAgain(t *testing.T) {
+	_, a, _ := newMachines(t, steps(buildStep))
+	a.start(t.Context())
+	a.store.CutOff(cutNow)
+	err := a.end()
+	if f := fault.Of(err); err == nil || f.Code != fault.StoreUnreachable || a.sent != 1 ||
+		!strings.Contains(f.Suggestion.String(), "run --run R") || strings.Contains(a.transcript(), "pause") {
+		t.Errorf("%v, suggestion %q, sent %d times", err, f.Suggestion, a.sent)
+	}
+	if perform.After(perform.Report{}, err) != (perform.Next{Retry: true}) {
+		t.Error("the run is not performed again later")
+	}
+	a.store.Reconnect()
+	if a.attempts() != "" {
+		t.Errorf("recorded %q", a.attempts())
+	}
+}
+
 func TestInterruptedWithLostLease(t *testing.T) {
 	h, a, _ := newMachines(t, steps(buildStep))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,10 +12,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/waybill/waybill/ports/porttest/suite"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 )
 
-func TestContract(t *testing.T) { suite.Schedules(t, Schedules{}) }
+func TestContract(t *testing.T) { adapters.Schedules(t, Schedules{}) }
 
 // TestZoneDatabaseIsLinked: the machine of a test has a zone database; the user's may have none.
 func TestZoneDatabaseIsLinked(t *testing.T) {

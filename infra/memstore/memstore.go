@@ -76,6 +76,7 @@ type Store struct {
 	disk *Disk
 	wait time.Duration // how long Lock, Confirm and Commit wait for a lock
 	*process
+	keeper
 }
 
 // A Store implements the ports that the engine requires; further ones are asserted beside their
@@ -110,7 +111,9 @@ func (d *Disk) Open(lockWait time.Duration) *Store {
 
 // OpenAs is Open for a handle of another process, with the clock of its machine.
 func (d *Disk) OpenAs(who ports.Holder, clock lease.Clock, lockWait time.Duration) *Store {
-	return &Store{disk: d, wait: lockWait, process: &process{who: who, clock: clock}}
+	s := &Store{disk: d, wait: lockWait, process: &process{who: who, clock: clock}}
+	s.keeper = keeper{s}
+	return s
 }
 
 // log returns the log with a root, and adds it where it does not exist; the caller holds mu.

@@ -20,15 +20,16 @@ const (
 	keyringName = "keyring"
 )
 
-// setAside puts a copy in the quarantine and returns the place of all that one call puts there; the caller holds mu.
-func (d *Disk) setAside(owner string, atMs int64, name string, b []byte) (place string) {
+// putInQuarantine stores a copy in the quarantine and returns the place of all that one repair puts there; the caller holds mu.
+func (d *Disk) putInQuarantine(owner string, atMs int64, name string, b []byte) (place string) {
 	place = fmt.Sprintf("%s/%s.%d", quarantine, owner, atMs)
 	d.quarantine[place+"/"+name] = b
 	return place
 }
 
 // RepairLog implements ports.Repairs. Nothing waits for a repair, so all of it runs under the log's lock.
-func (s *Store) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.RepairResult, err error) {
+func (k keeper) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.RepairResult, err error) {
+	s := k.s
 	if !r.DryRun {
 		unlock, err := s.Lock(ctx, r.Log)
 		if err != nil {
@@ -73,7 +74,7 @@ func (s *Store) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.Rep
 		return out, nil
 	}
 	for name, b := range parts {
-		s.disk.setAside(r.Log.Owner, r.AtMs, name, b)
+		s.disk.putInQuarantine(r.Log.Owner, r.AtMs, name, b)
 	}
 	s.disk.cut(r.Log.Root, out.Verdict, whole)
 	return out, nil
@@ -130,8 +131,9 @@ func (d *Disk) cut(root string, v manifest.Verdict, whole bool) {
 }
 
 // RepairControl implements ports.Repairs.
-func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair, check func(ports.Control) error) (
+func (k keeper) RepairControl(ctx context.Context, r ports.ControlRepair, check func(ports.Control) error) (
 	out ports.RepairResult, err error) {
+	s := k.s
 	if strings.Contains(r.File.Name, "..") || r.File == (ports.ControlFile{}) {
 		return out, fault.New(fault.Internal, "%q is not a control file that can be repaired", r.File.Name)
 	}
@@ -165,7 +167,7 @@ func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair, check 
 	out.Steps = []ports.RepairStep{{What: ports.MoveToQuarantine, From: r.File.Name,
 		To: out.QuarantinePlace + "/" + r.File.Name, Bytes: int64(len(b))}}
 	if !r.DryRun {
-		s.disk.setAside(s.disk.id.String(), r.AtMs, r.File.Name, b)
+		s.disk.putInQuarantine(s.disk.id.String(), r.AtMs, r.File.Name, b)
 		delete(s.disk.controls, r.File.Name)
 		delete(s.disk.broken, r.File.Name)
 	}

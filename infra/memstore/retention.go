@@ -47,7 +47,8 @@ func (d *Disk) erasableSize(ref canon.Digest) int64 {
 }
 
 // LogRoots implements ports.Retention.
-func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
+func (k keeper) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
+	s := k.s
 	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
@@ -80,12 +81,14 @@ func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 }
 
 // UnreadEntries implements ports.Retention: everything is read.
-func (s *Store) UnreadEntries(ctx context.Context) ([]ports.UnreadEntry, error) {
+func (k keeper) UnreadEntries(ctx context.Context) ([]ports.UnreadEntry, error) {
+	s := k.s
 	return nil, s.reach(ctx)
 }
 
 // ReadOtherContent implements ports.Retention: other content is what is in the quarantine.
-func (s *Store) ReadOtherContent(ctx context.Context, visit func(content []byte)) error {
+func (k keeper) ReadOtherContent(ctx context.Context, visit func(content []byte)) error {
+	s := k.s
 	if err := s.reach(ctx); err != nil {
 		return err
 	}
@@ -99,7 +102,8 @@ func (s *Store) ReadOtherContent(ctx context.Context, visit func(content []byte)
 }
 
 // EachSize implements ports.Retention.
-func (s *Store) EachSize(ctx context.Context, kind manifest.ObjectKind, each func(ports.SizedObject)) error {
+func (k keeper) EachSize(ctx context.Context, kind manifest.ObjectKind, each func(ports.SizedObject)) error {
+	s := k.s
 	if err := s.reach(ctx); err != nil {
 		return err
 	}
@@ -120,7 +124,8 @@ func (s *Store) EachSize(ctx context.Context, kind manifest.ObjectKind, each fun
 }
 
 // Survey implements ports.Retention. Nothing is left over: what is not complete is in no map.
-func (s *Store) Survey(ctx context.Context) (ports.Survey, error) {
+func (k keeper) Survey(ctx context.Context) (ports.Survey, error) {
+	s := k.s
 	if err := s.reach(ctx); err != nil {
 		return ports.Survey{}, err
 	}
@@ -153,8 +158,9 @@ func (s *Store) Survey(ctx context.Context) (ports.Survey, error) {
 }
 
 // Erase implements ports.Retention.
-func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(bytes int64) canon.Value) (out ports.ErasureResult,
+func (k keeper) Erase(ctx context.Context, ref canon.Digest, data func(bytes int64) canon.Value) (out ports.ErasureResult,
 	err error) {
+	s := k.s
 	release, err := s.use(ctx, exclusive)
 	if err != nil {
 		return out, err
@@ -178,7 +184,8 @@ func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(bytes int
 }
 
 // Exclusive implements ports.Retention.
-func (s *Store) Exclusive(ctx context.Context, do func(ports.Sweeper) error) error {
+func (k keeper) Exclusive(ctx context.Context, do func(ports.Sweeper) error) error {
+	s := k.s
 	release, err := s.use(ctx, exclusive)
 	if err != nil {
 		return err

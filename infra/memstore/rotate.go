@@ -33,7 +33,7 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.RotationRes
 			"the keys were replaced by another process; nothing was changed")
 	}
 	if s.disk.broken[keyringName] {
-		out.QuarantinePlace = s.disk.setAside(s.disk.id.String(), r.AtMs, keyringName, nil)
+		out.QuarantinePlace = s.disk.putInQuarantine(s.disk.id.String(), r.AtMs, keyringName, nil)
 		delete(s.disk.broken, keyringName)
 	}
 	// A first keyring has no previous key. Its current key differs from the one that Keys would

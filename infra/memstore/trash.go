@@ -23,8 +23,12 @@ const (
 	trashVersion = 1
 )
 
+// keeper keeps the store of a handle in order: trash, retention and repair.
+type keeper struct{ s *Store }
+
 // TrashEntries implements ports.Trash.
-func (s *Store) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
+func (k keeper) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
+	s := k.s
 	if err := s.reach(ctx); err != nil {
 		return nil, err
 	}
@@ -51,8 +55,9 @@ func trashEntry(name string) ports.TrashEntry {
 }
 
 // Discard implements ports.Trash.
-func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, data canon.Value,
+func (k keeper) Discard(ctx context.Context, session id.Session, atMs int64, data canon.Value,
 	unless func() error) (ports.TrashEntry, error) {
+	s := k.s
 	e := trashEntry(fmt.Sprintf("%s.%d", session, atMs))
 	e.Control = ports.Control{V: trashVersion, Data: data}
 	release, err := s.lockSession(ctx, session)
@@ -71,7 +76,8 @@ func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, dat
 }
 
 // lockSession waits until no process writes to a session, and excludes writers and removals until release is called.
-func (s *Store) lockSession(ctx context.Context, session id.Session) (release func(), err error) {
+func (k keeper) lockSession(ctx context.Context, session id.Session) (release func(), err error) {
+	s := k.s
 	d, root := s.disk, sessionRoot(session)
 	found := func() error {
 		if _, exists := d.logs[root]; !exists {
@@ -171,7 +177,8 @@ func cutLast(text, separator string) (before, after string, found bool) {
 }
 
 // Restore implements ports.Trash.
-func (s *Store) Restore(ctx context.Context, name string) (id.Session, error) {
+func (k keeper) Restore(ctx context.Context, name string) (id.Session, error) {
+	s := k.s
 	e := trashEntry(name)
 	release, err := s.use(ctx, exclusive)
 	if err != nil {
@@ -211,7 +218,8 @@ func (d *Disk) removeUnborn(root string) bool {
 }
 
 // Empty implements ports.Trash.
-func (s *Store) Empty(ctx context.Context, name string) error {
+func (k keeper) Empty(ctx context.Context, name string) error {
+	s := k.s
 	release, err := s.use(ctx, exclusive)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/suite"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 )
 
 // TestMain lets the program of the tests be the keeper too.
@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 
 // TestContract: the launcher passes the suite of the port.
 func TestContract(t *testing.T) {
-	suite.Notifier(t, &Launcher{Env: os.Environ(), Patience: time.Minute},
-		suite.Programs{Copy: []string{"cat"}, Fail: []string{"sh", "-c", "exit 3"}})
+	adapters.Notifier(t, &Launcher{Env: os.Environ(), Patience: time.Minute},
+		adapters.Programs{Copy: []string{"cat"}, Fail: []string{"sh", "-c", "exit 3"}})
 }
 
 // sh is a notification whose command is a script.

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/suite"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 )
 
 // TestTraceCountsEachMomentOnce: a phase does not count what was entered in it, and phases that end in another order than
@@ -77,5 +77,5 @@ func BenchmarkEnterUnmeasured(b *testing.B) {
 // TestTraceContract: the trace passes the suite of the port.
 func TestTraceContract(t *testing.T) {
 	tr := &trace{now: time.Now, mark: time.Now(), spent: map[ports.Phase]time.Duration{}, times: map[ports.Phase]int{}}
-	suite.Trace(t, tr, func(p ports.Phase) int { return tr.times[p] })
+	adapters.Trace(t, tr, func(p ports.Phase) int { return tr.times[p] })
 }

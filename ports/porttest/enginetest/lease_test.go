@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/replay"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -100,4 +101,58 @@ func (h hanging) Hold(ctx context.Context, s id.Session) (ports.Lease, error) {
 	h.s.Stop()
 	h.w.Pass(2 * time.Minute)
 	return l, err
+}
+
+// hangingStore is a store whose performers hang with the lease that they were granted.
+type hangingStore struct {
+	enginetest.Store
+	hanging
+}
+
+// Performers implements enginetest.Store.
+func (h hangingStore) Performers() ports.Performers { return h.hanging }
+
+// TestOtherAppendsUnderALostLease: what holds a session without commands appends under its lease as well.
+func TestOtherAppendsUnderALostLease(t *testing.T) {
+	for name, call := range map[string]func(ctx context.Context, g *enginetest.Engine, a engine.Answer) error{
+		"hand over": func(ctx context.Context, g *enginetest.Engine, a engine.Answer) error {
+			_, err := g.HandOver(ctx, person, a.Session.SessionID.String(), "there")
+			return err
+		},
+		"replay": func(ctx context.Context, g *enginetest.Engine, a engine.Answer) error {
+			x := replay.New(g.Engine, g.Store, g.Store.Performers())
+			at, err := x.Begin(ctx, person, id.Seed{5}, replay.Request{Source: a.Position()})
+			if err != nil {
+				return err
+			}
+			return x.Continue(ctx, at)
+		},
+	} {
+		w := hosts.New(id.Seed{9})
+		s, ctx := w.Open(time.Second), context.Background()
+		g := enginetest.InMemory(s)
+		a, err := begin(t, g, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done(t, g, a)
+		if begin := begins[name]; begin != nil {
+			if err := begin(ctx, g, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := logsOf(t, s)
+		refusedAs(t, name, call(ctx, enginetest.Over(hangingStore{g.Store, hanging{s, w}}), a))
+		if logsOf(t, s) != before {
+			t.Errorf("%s: something was recorded", name)
+		}
+	}
+}
+
+// begins are what is recorded of a call before it takes the lease.
+var begins = map[string]func(ctx context.Context, g *enginetest.Engine, a engine.Answer) error{
+	"replay": func(ctx context.Context, g *enginetest.Engine, a engine.Answer) error {
+		_, err := replay.New(g.Engine, g.Store, g.Store.Performers()).Begin(ctx, person, id.Seed{5}, replay.Request{Source: a.Position()})
+		return err
+	},
 }

@@ -145,9 +145,9 @@ func logsOf(t *testing.T, s *memstore.Store) string {
 	return out.String()
 }
 
-// play makes a call over a handle that is cut off, and returns its error, the logs before and after it, and how many
-// calls of ports it made.
-func (u useCase) play(t *testing.T, cut memstore.Cut, again bool) (err error, before, after string, calls int) {
+// play makes a call over a handle that is cut off, and returns the logs before and after it, how many calls of ports it
+// made, and its error.
+func (u useCase) play(t *testing.T, cut memstore.Cut, again bool) (before, after string, calls int, err error) {
 	t.Helper()
 	disk, clock := memstore.NewDisk(id.Seed{9}), lease.NewManual(0)
 	disk.UseClock(clock)
@@ -167,7 +167,7 @@ func (u useCase) play(t *testing.T, cut memstore.Cut, again bool) (err error, be
 	calls = s.Calls()
 	s.Reconnect()
 	if after = logsOf(t, healthy); !again {
-		return err, before, after, calls
+		return before, after, calls, err
 	}
 	if !u.held {
 		clock.Pass(lease.Default().Length) // the lease of a call that was cut off in it ends by itself
@@ -175,7 +175,7 @@ func (u useCase) play(t *testing.T, cut memstore.Cut, again bool) (err error, be
 	if repeated := u.call(t, enginetest.InMemory(disk.Open(0)), a); repeated != nil {
 		t.Errorf("%s, cut off after %d calls (%v): the same call again: %v", u.name, cut.Calls, err, repeated)
 	}
-	return err, before, logsOf(t, healthy), calls
+	return before, logsOf(t, healthy), calls, err
 }
 
 // TestStoreGoesAway: a store that goes away at any call of a port leaves the logs as before the use case or as after it,
@@ -184,7 +184,7 @@ func TestStoreGoesAway(t *testing.T) {
 	t.Parallel()
 	cases := sample.OneIn(t, 4)
 	for _, u := range useCases() {
-		err, before, done, calls := u.play(t, memstore.Cut{Calls: 1 << 20}, false)
+		before, done, calls, err := u.play(t, memstore.Cut{Calls: 1 << 20}, false)
 		if err != nil || done == before {
 			t.Fatalf("%s: %v, changed: %v", u.name, err, done != before)
 		}
@@ -194,7 +194,7 @@ func TestStoreGoesAway(t *testing.T) {
 					continue
 				}
 				cut := memstore.Cut{Calls: n, Late: late}
-				err, _, after, _ := u.play(t, cut, false)
+				_, after, _, err := u.play(t, cut, false)
 				where := fmt.Sprintf("%s, cut off after %d of %d calls, late %v: %v", u.name, n, calls, late, err)
 				switch code := fault.CodeOf(err); {
 				case after != before && after != done:
@@ -206,7 +206,7 @@ func TestStoreGoesAway(t *testing.T) {
 				case err != nil && code != fault.StoreUnreachable && code != fault.StoreAnswerUnread && code != fault.StoreOutcomeUnknown:
 					t.Errorf("%s: another answer", where)
 				}
-				if _, _, again, _ := u.play(t, cut, true); again != done {
+				if _, again, _, _ := u.play(t, cut, true); again != done {
 					t.Errorf("%s: after the same call again the logs differ from those of a call that was not cut off", where)
 				}
 			}

@@ -7,6 +7,7 @@ package hosts
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type Hosts struct {
 
 	mu       sync.Mutex
 	machines []*lease.Manual
+	percents []int // the rates of their clocks
 }
 
 // New returns a store that does not exist yet, without machines.
@@ -39,8 +41,15 @@ func (h *Hosts) Open(lockWait time.Duration) *memstore.Store {
 	defer h.mu.Unlock()
 	n := len(h.machines) + 1
 	clock := lease.NewManual(time.Duration(n*n) * time.Hour)
-	h.machines = append(h.machines, clock)
+	h.machines, h.percents = append(h.machines, clock), append(h.percents, 100)
 	return h.Disk.OpenAs(ports.Holder{Host: fmt.Sprintf("host-%d", n), PID: os.Getpid(), Ref: fmt.Sprintf("worker-%d", n)}, clock, lockWait)
+}
+
+// Drift makes the clock of host-n slow or fast: percent of the time that passes.
+func (h *Hosts) Drift(n, percent int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.percents[n-1] = percent
 }
 
 // step is small beside the times of a lease: the clocks pass in steps, one after the other.
@@ -51,10 +60,10 @@ func (h *Hosts) Pass(d time.Duration) {
 	for ; d > 0; d -= step {
 		h.store.Pass(min(d, step))
 		h.mu.Lock()
-		machines := h.machines
+		machines, percents := h.machines, slices.Clone(h.percents)
 		h.mu.Unlock()
-		for _, clock := range machines {
-			clock.Pass(min(d, step))
+		for i, clock := range machines {
+			clock.Pass(min(d, step) * time.Duration(percents[i]) / 100)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (st *storage) change(how func(*memstore.Disk)) {
 	st.durable = st.now.Copy()
 }
 
-// cut loses all that is not durable. Handles that are open use a disk that is there no more.
+// cut loses all that is not durable. Handles that are open use a disk that no longer exists.
 func (st *storage) cut() {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -18,101 +18,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// ImportFixture is a session of another store, ready to be imported: what a bundle of it contains.
-// It is a SessionFixture, so that a test can continue it after the import.
-type ImportFixture struct {
-	*SessionFixture
-	Segments []manifest.Segment // of its own log, with their groups
-	Notes    []manifest.Segment // of its side log "notes", with their groups
-	Heads    []manifest.Head    // after each of Segments
-	Objects  []manifest.Object  // all that the segments refer to, and one more artifact
-}
-
-// NewImportFixture returns the n-th fixture with the given number of advances and a side log of two
-// notes. It has the ids of NewSessionFixture(n): a store that committed that fixture has the
-// session already.
-func NewImportFixture(t testing.TB, n, advances int) *ImportFixture {
-	t.Helper()
-	// Segments are encoded without a store, as if another one had committed them.
-	tr := &ImportFixture{SessionFixture: NewSessionFixture(n)}
-	var head manifest.Head
-	for i := range advances + 1 {
-		p := tr.Start
-		if i > 0 {
-			p = func() manifest.Plan { return tr.Advance(head.Next) }
-		}
-		plan := p()
-		var seg manifest.Segment
-		seg, head = attest(t, plan, head)
-		tr.Segments, tr.Heads, tr.Objects = append(tr.Segments, seg), append(tr.Heads, head),
-			append(tr.Objects, plan.Objects...)
-	}
-	tr.Objects = append(tr.Objects, manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact")})
-	// The side log starts at its own zero head.
-	head = manifest.Head{}
-	for _, text := range []string{"one", "two"} {
-		var seg manifest.Segment
-		seg, head = attest(t, Notes(SessionNotes(tr.Session), head.Next, text), head)
-		tr.Notes = append(tr.Notes, seg)
-	}
-	return tr
-}
-
-// attest encodes a plan behind a head, as an append would, and returns the segment with its group
-// and the head after it.
-func attest(t testing.TB, p manifest.Plan, at manifest.Head) (manifest.Segment, manifest.Head) {
-	t.Helper()
-	seg, err := manifest.EncodeSegment(p.Log, p.Events)
-	must(t, err)
-	seg.Group = manifest.Group(p.Log, at, seg)
-	return seg, at.After(seg.Group, seg)
-}
-
-// Head returns the end of the session's own log.
-func (tr *ImportFixture) Head() manifest.Head { return tr.Heads[len(tr.Heads)-1] }
-
-// PassTo passes all segments, objects and the control file c (as ports.ImportedFile) to an
-// import, without committing it. Segments of the two logs alternate, as they may in a bundle. It
-// returns the first error.
-func (tr *ImportFixture) PassTo(ctx context.Context, a ports.SessionImport, c ports.Control) error {
-	for i, seg := range tr.Segments {
-		if err := a.Segment(ctx, "", seg); err != nil {
-			return err
-		}
-		if i < len(tr.Notes) {
-			if err := a.Segment(ctx, "notes", tr.Notes[i]); err != nil {
-				return err
-			}
-		}
-	}
-	for _, o := range tr.Objects {
-		if err := a.Object(ctx, o.Kind, o.Ref(), bytes.NewReader(o.Bytes)); err != nil {
-			return err
-		}
-	}
-	return a.Control(ctx, ports.ImportedFile, c)
-}
-
-// Import imports the session: it begins an import, passes everything to it, commits and ends it.
-// placed is the result of Commit. The error is the first one, joined with that of End.
-func (tr *ImportFixture) Import(s ports.SessionImporter, c ports.Control) (placed bool, err error) {
-	ctx := context.Background()
-	a, err := s.BeginImport(ctx, tr.Session)
-	if err != nil {
-		return false, err
-	}
-	// End releases the import also after a successful Commit.
-	defer func() { err = errors.Join(err, a.End()) }()
-	if err := tr.PassTo(ctx, a, c); err != nil {
-		return false, err
-	}
-	return a.Commit(ctx)
-}
-
 // checkImported checks that the session can be read completely by another handle: both logs are
 // healthy and without findings, every object has its bytes, the head is confirmed, and the session
 // is listed.
-func (tr *ImportFixture) checkImported(t testing.TB, open func(time.Duration) Store) {
+func checkImported(t testing.TB, tr *ImportFixture, open func(time.Duration) Store) {
 	t.Helper()
 	ctx, s := context.Background(), open(0)
 	seen, v := Read(t, s, tr.Log, manifest.Head{})
@@ -153,11 +62,11 @@ func importSession(t testing.TB, open func(time.Duration) Store) {
 	if placed, err := a.Commit(ctx); err != nil || !placed {
 		t.Fatalf("Commit = %v, %v", placed, err)
 	}
-	tr.checkImported(t, open)
+	checkImported(t, tr, open)
 	// Neither the first nor the second End changes what was committed.
 	must(t, a.End())
 	must(t, a.End())
-	tr.checkImported(t, open)
+	checkImported(t, tr, open)
 	if c, err := open(0).SessionControl(ctx, tr.Session, ports.ImportedFile); err != nil || number(c) != 7 {
 		t.Errorf("the imported control file is %+v, %v", c, err)
 	}
@@ -354,7 +263,7 @@ func concurrentImports(t testing.TB, open func(time.Duration) Store) {
 	if winner < 0 || slices.Contains(placed[winner+1:], true) {
 		t.Fatalf("placed %v; want exactly one", placed)
 	}
-	tr.checkImported(t, open)
+	checkImported(t, tr, open)
 	if c, err := open(0).SessionControl(ctx, tr.Session, ports.ImportedFile); err != nil || number(c) != int64(winner) {
 		t.Errorf("import %d was placed, and the control file of %d is stored: %v", winner, number(c), err)
 	}

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -19,42 +20,38 @@ type promise struct {
 	prepare func(t testing.TB, b Bench)
 	// do carries it out.
 	do func(t testing.TB, s Store) error
-	// check checks that its effect is there.
+	// check checks that its effect exists.
 	check func(t testing.TB, s Store)
 }
 
 // promises has every operation of a store whose nil promises durability, apart from Confirm. Objects that only Sweeper
 // removes, and what Trash.Empty removes, may exist again after a power cut.
 func promises() []promise {
-	r, tr := NewSessionFixture(1), func(t testing.TB) *ImportFixture { return NewImportFixture(t, 2, 2) }
-	x := func(t testing.TB) *ExtensionFixture { return NewExtensionFixture(t, 3, 3, 2, 1) }
+	return slices.Concat(promisesOfStores(), promisesOfSessions(), promisesOfTrash(), promisesOfImports(), promisesOfRepairs())
+}
+
+// setTo returns a change of a control file to a number.
+func setTo(t testing.TB, n int64) func(ports.Control) (ports.Control, error) {
+	return func(ports.Control) (ports.Control, error) { return control(t, n), nil }
+}
+
+// erasable is an artifact of the session that prepareSession commits.
+var erasable = manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact")}
+
+// prepareSession commits a session.
+func prepareSession(t testing.TB, b Bench) {
+	t.Helper()
+	p := NewSessionFixture(1).Start()
+	p.Objects = append(p.Objects, erasable)
+	_, err := Gate(b.Open(0), p)
+	must(t, err)
+}
+
+// promisesOfStores are those about what a store has once.
+func promisesOfStores() []promise {
 	ctx := context.Background()
-	artifact := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact")}
-	session := func(t testing.TB, b Bench) {
-		t.Helper()
-		p := NewSessionFixture(1).Start()
-		p.Objects = append(p.Objects, artifact)
-		_, err := Gate(b.Open(0), p)
-		must(t, err)
-	}
-	set := func(t testing.TB, n int64) func(ports.Control) (ports.Control, error) {
-		return func(ports.Control) (ports.Control, error) { return control(t, n), nil }
-	}
-	keep := func(t testing.TB, s Store, n int64) {
-		t.Helper()
-		if c, err := s.SessionControl(ctx, r.Session, ports.KeepFile); err != nil || number(c) != n {
-			t.Errorf("the control file of the session is %+v, %v; want %d", c, err, n)
-		}
-	}
-	sessions := func(t testing.TB, s Store, n int) {
-		t.Helper()
-		if list, err := s.Sessions(ctx); err != nil || len(list) != n {
-			t.Errorf("sessions: %v, %v; want %d", list, err, n)
-		}
-	}
 	var store canon.Digest
 	var keys token.Keys
-	var entry ports.TrashEntry
 	keysAre := func(t testing.TB, s Store) {
 		t.Helper()
 		if got, err := s.Keys(ctx, ports.ReadOnly); err != nil || got.Current != keys.Current {
@@ -85,7 +82,26 @@ func promises() []promise {
 			keys = out.Keys
 			return err
 		}, keysAre},
-		{"Append", session, func(_ testing.TB, s Store) error {
+		{"UpdateControl", nil, func(t testing.TB, s Store) error { return s.UpdateControl(ctx, configFile, setTo(t, 4)) },
+			func(t testing.TB, s Store) {
+				if c, err := s.Control(ctx, configFile); err != nil || number(c) != 4 {
+					t.Errorf("the control file is %+v, %v", c, err)
+				}
+			}},
+	}
+}
+
+// promisesOfSessions are those about one session.
+func promisesOfSessions() []promise {
+	ctx, r := context.Background(), NewSessionFixture(1)
+	keep := func(t testing.TB, s Store, n int64) {
+		t.Helper()
+		if c, err := s.SessionControl(ctx, r.Session, ports.KeepFile); err != nil || number(c) != n {
+			t.Errorf("the control file of the session is %+v, %v; want %d", c, err, n)
+		}
+	}
+	return []promise{
+		{"Append", prepareSession, func(_ testing.TB, s Store) error {
 			next := NewSessionFixture(1)
 			next.Start()
 			_, err := Gate(s, next.Advance(3))
@@ -99,35 +115,51 @@ func promises() []promise {
 				t.Errorf("the snapshot of the attempt: %v", err)
 			}
 		}},
-		{"UpdateControl", nil, func(t testing.TB, s Store) error { return s.UpdateControl(ctx, configFile, set(t, 4)) },
-			func(t testing.TB, s Store) {
-				if c, err := s.Control(ctx, configFile); err != nil || number(c) != 4 {
-					t.Errorf("the control file is %+v, %v", c, err)
-				}
-			}},
-		{"UpdateSessionControl", session, func(t testing.TB, s Store) error {
-			return s.UpdateSessionControl(ctx, r.Session, ports.KeepFile, set(t, 4))
+		{"UpdateSessionControl", prepareSession, func(t testing.TB, s Store) error {
+			return s.UpdateSessionControl(ctx, r.Session, ports.KeepFile, setTo(t, 4))
 		}, func(t testing.TB, s Store) { keep(t, s, 4) }},
 		{"DropSessionControl", func(t testing.TB, b Bench) {
-			session(t, b)
-			must(t, b.Open(0).UpdateSessionControl(ctx, r.Session, ports.KeepFile, set(t, 4)))
+			prepareSession(t, b)
+			must(t, b.Open(0).UpdateSessionControl(ctx, r.Session, ports.KeepFile, setTo(t, 4)))
 		}, func(t testing.TB, s Store) error { return s.DropSessionControl(ctx, r.Session, ports.KeepFile) },
 			func(t testing.TB, s Store) { keep(t, s, -1) }},
-		{"Discard", session, func(t testing.TB, s Store) (err error) {
-			entry, err = s.Discard(ctx, r.Session, atMs, control(t, 1).Data, allow)
-			return err
-		}, func(t testing.TB, s Store) { sessions(t, s, 0); checkTrash(t, s, entry) }},
-		{"Restore", func(t testing.TB, b Bench) { session(t, b); entry = discard(t, b.Open(0), r, 1) },
-			func(t testing.TB, s Store) error { _, err := s.Restore(ctx, entry.Name); return err },
-			func(t testing.TB, s Store) { sessions(t, s, 1); checkTrash(t, s) }},
-		{"Erase", session, func(t testing.TB, s Store) error {
-			_, err := s.Erase(ctx, artifact.Ref(), func(int64) canon.Value { return control(t, 1).Data })
+		{"Erase", prepareSession, func(t testing.TB, s Store) error {
+			_, err := s.Erase(ctx, erasable.Ref(), func(int64) canon.Value { return control(t, 1).Data })
 			return err
 		}, func(t testing.TB, s Store) {
-			if _, err := s.Object(ctx, artifact.Kind, artifact.Ref()); !fault.Is(err, fault.ArtifactErased) {
+			if _, err := s.Object(ctx, erasable.Kind, erasable.Ref()); !fault.Is(err, fault.ArtifactErased) {
 				t.Errorf("the erased artifact: %v", err)
 			}
 		}},
+	}
+}
+
+// promisesOfTrash are those of the trash.
+func promisesOfTrash() []promise {
+	ctx, r := context.Background(), NewSessionFixture(1)
+	sessions := func(t testing.TB, s Store, n int) {
+		t.Helper()
+		if list, err := s.Sessions(ctx); err != nil || len(list) != n {
+			t.Errorf("sessions: %v, %v; want %d", list, err, n)
+		}
+	}
+	var entry ports.TrashEntry
+	return []promise{
+		{"Discard", prepareSession, func(t testing.TB, s Store) (err error) {
+			entry, err = s.Discard(ctx, r.Session, atMs, control(t, 1).Data, allow)
+			return err
+		}, func(t testing.TB, s Store) { sessions(t, s, 0); checkTrash(t, s, entry) }},
+		{"Restore", func(t testing.TB, b Bench) { prepareSession(t, b); entry = discard(t, b.Open(0), r, 1) },
+			func(t testing.TB, s Store) error { _, err := s.Restore(ctx, entry.Name); return err },
+			func(t testing.TB, s Store) { sessions(t, s, 1); checkTrash(t, s) }},
+	}
+}
+
+// promisesOfImports are those of imports.
+func promisesOfImports() []promise {
+	ctx, tr := context.Background(), func(t testing.TB) *ImportFixture { return NewImportFixture(t, 2, 2) }
+	x := func(t testing.TB) *ExtensionFixture { return NewExtensionFixture(t, 3, 3, 2, 1) }
+	return []promise{
 		{"SessionImport.Commit", nil, func(t testing.TB, s Store) error {
 			a, err := s.BeginImport(ctx, tr(t).Session)
 			if err == nil {
@@ -137,10 +169,17 @@ func promises() []promise {
 				_, err = a.Commit(ctx)
 			}
 			return err
-		}, func(t testing.TB, s Store) { tr(t).checkImported(t, handles(s)) }},
+		}, func(t testing.TB, s Store) { checkImported(t, tr(t), handles(s)) }},
 		{"SessionImport.Commit of an extension", func(t testing.TB, b Bench) { must(t, x(t).Prepare(b.Open(0))) },
 			func(t testing.TB, s Store) error { return x(t).Extend(s) },
-			func(t testing.TB, s Store) { x(t).checkImported(t, handles(s)) }},
+			func(t testing.TB, s Store) { checkImported(t, x(t).ImportFixture, handles(s)) }},
+	}
+}
+
+// promisesOfRepairs are those of repairs.
+func promisesOfRepairs() []promise {
+	ctx, r := context.Background(), NewSessionFixture(1)
+	return []promise{
 		{"RepairLog", func(t testing.TB, b Bench) {
 			needs(t, b.Damage != nil, "damage")
 			commit(t, b.Open(0), NewSessionFixture(1), 1)
@@ -151,7 +190,7 @@ func promises() []promise {
 					t.Errorf("the repaired log is %+v", v)
 				}
 			}},
-		{"RepairControl", func(t testing.TB, b Bench) { must(t, b.Open(0).UpdateControl(ctx, configFile, set(t, 4))) },
+		{"RepairControl", func(t testing.TB, b Bench) { must(t, b.Open(0).UpdateControl(ctx, configFile, setTo(t, 4))) },
 			func(_ testing.TB, s Store) error {
 				_, err := s.RepairControl(ctx, ports.ControlRepair{File: configFile, By: actor, AtMs: atMs},
 					func(ports.Control) error { return errors.New("not valid") })
@@ -164,7 +203,7 @@ func promises() []promise {
 	}
 }
 
-// durable: what an operation acknowledged is there after a power cut that follows at once.
+// durable: what an operation acknowledged exists after a power cut that follows at once.
 func durable(of string) func(testing.TB, Bench) {
 	return func(t testing.TB, b Bench) {
 		needs(t, b.Power != nil, "power to cut")
@@ -179,7 +218,7 @@ func durable(of string) func(testing.TB, Bench) {
 }
 
 // weak: while the storage warns that what it writes may not be durable, an operation reports an error, or what it
-// acknowledged is there after a power cut.
+// acknowledged exists after a power cut.
 func weak(of string) func(testing.TB, Bench) {
 	return func(t testing.TB, b Bench) {
 		needs(t, b.Power != nil, "power to cut")

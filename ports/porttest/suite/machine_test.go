@@ -29,6 +29,7 @@ import (
 	"github.com/waybill/waybill/infra/process"
 	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
@@ -43,7 +44,7 @@ func ofPort(method string, check func(t testing.TB, idle bool)) idle {
 }
 
 // programs need a shell.
-var programs = suite.Programs{Copy: []string{"cat"}, Fail: []string{"sh", "-c", "exit 3"}, Endless: []string{"sleep", "60"}}
+var programs = adapters.Programs{Copy: []string{"cat"}, Fail: []string{"sh", "-c", "exit 3"}, Endless: []string{"sleep", "60"}}
 
 // needsShell skips a test of programs where they are not.
 func needsShell(t testing.TB) {
@@ -115,7 +116,7 @@ func besideStores() (rows []idle) {
 		if idle {
 			c = noTry{c}
 		}
-		suite.Commands(t, c, programs)
+		adapters.Commands(t, c, programs)
 	})
 	for method, change := range map[string]func(ports.Schedules) ports.Schedules{
 		"Check":      func(s ports.Schedules) ports.Schedules { return noCheck{s} },
@@ -127,7 +128,7 @@ func besideStores() (rows []idle) {
 			if idle {
 				s = change(s)
 			}
-			suite.Schedules(t, s)
+			adapters.Schedules(t, s)
 		})
 	}
 	return slices.Concat(rows, ofProjects(), besideFiles(), ofPeople())
@@ -157,7 +158,7 @@ func ofProjects() (rows []idle) {
 			if idle {
 				p = change(p)
 			}
-			suite.Pins(t, p, "sh", put(t, root))
+			adapters.Pins(t, p, "sh", put(t, root))
 		}))
 	}
 	for method, change := range map[string]func(ports.Workflows) ports.Workflows{
@@ -172,7 +173,7 @@ func ofProjects() (rows []idle) {
 			if idle {
 				w = change(w)
 			}
-			suite.Workflows(t, w, put(t, root))
+			adapters.Workflows(t, w, put(t, root))
 		}))
 	}
 	return rows
@@ -190,14 +191,14 @@ func besideFiles() (rows []idle) {
 		if idle {
 			s = noStates{s}
 		}
-		suite.States(t, b, s)
+		adapters.States(t, b, s)
 	}), ofPort("SessionTimes.LatestFirst", func(t testing.TB, idle bool) {
 		dir, b := store(t)
 		var s ports.SessionTimes = sessiontimes.New(dir)
 		if idle {
 			s = noLatestFirst{s}
 		}
-		suite.Times(t, b, s)
+		adapters.Times(t, b, s)
 	}))
 	for method, change := range map[string]func(ports.GuardFiles) ports.GuardFiles{
 		"Changes": func(g ports.GuardFiles) ports.GuardFiles { return noChanges{g} },
@@ -215,7 +216,7 @@ func besideFiles() (rows []idle) {
 			if idle {
 				g = change(g)
 			}
-			suite.Guard(t, b, g)
+			adapters.Guard(t, b, g)
 		}))
 	}
 	for method, change := range map[string]func(ports.Bundle) ports.Bundle{
@@ -229,7 +230,7 @@ func besideFiles() (rows []idle) {
 			if idle {
 				b = change(b)
 			}
-			suite.Bundle(t, x, b)
+			adapters.Bundle(t, x, b)
 		}))
 	}
 	return rows
@@ -359,13 +360,13 @@ func ofPeople() (rows []idle) {
 		"Trust":      func(p ports.Person) ports.Person { return noTrust{p} },
 	} {
 		rows = append(rows, ofPort("Person."+method, func(t testing.TB, idle bool) {
-			suite.Person(t, func() suite.Desk {
+			adapters.Person(t, func() adapters.Desk {
 				var typed string
 				var p ports.Person = scripted{&typed}
 				if idle {
 					p = change(p)
 				}
-				return suite.Desk{Person: p, Type: func(text string) { typed = text }, Line: "an answer", Second: "south",
+				return adapters.Desk{Person: p, Type: func(text string) { typed = text }, Line: "an answer", Second: "south",
 					File: "x", Yes: "y"}
 			})
 		}))
@@ -383,7 +384,7 @@ func ofPeople() (rows []idle) {
 			if idle {
 				n = change(n)
 			}
-			suite.Notifier(t, n, programs)
+			adapters.Notifier(t, n, programs)
 		}))
 	}
 	return append(rows, ofPort("Trace.Enter", func(t testing.TB, idle bool) {
@@ -392,7 +393,7 @@ func ofPeople() (rows []idle) {
 		if idle {
 			tr = noEnter{tr}
 		}
-		suite.Trace(t, tr, func(p ports.Phase) int { return c.times[p] })
+		adapters.Trace(t, tr, func(p ports.Phase) int { return c.times[p] })
 	}))
 }
 

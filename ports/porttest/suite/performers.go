@@ -61,8 +61,8 @@ func wantBusy(t testing.TB, s Store, session id.Session, when string) {
 }
 
 // onePerformer: a session has at most one performer, across handles and within one.
-//   - RUN_BUSY comes at once, whatever the handle waits for locks, and names the holder.
-//   - The performers of other sessions, and the locks of logs, are not affected.
+//   - RUN_BUSY is returned at once, also by a handle that waits for busy logs, and names the holder.
+//   - The performers of other sessions, and the writers of logs, are not affected.
 //   - A release lets the next performer in. A second one has no effect, also on that performer.
 func onePerformer(t testing.TB, open func(time.Duration) Store) {
 	s, other, r := open(0), open(time.Hour), NewSessionFixture(1)

@@ -1,8 +1,8 @@
 // Package suite is the conformance suite of the store ports, and the fixtures that tests of stores
 // commit. Cases has every contract of package ports, and needs no knowledge of how a store keeps
 // its data: what a case does behind the back of a store, such as damage and power cuts, is done by the hooks of its
-// Bench. Schedules is the suite of ports.Schedules, and other ports have theirs; each implementation runs them in its
-// own tests.
+// Bench. Each implementation runs them in its own tests. Ports that are implemented beside a store have their suites in
+// package adapters.
 //
 // A test of this package breaks each method of a store, one after the other, and requires that a case
 // fails. Crashes between two steps of one store are its own matter: tests of package filestore enumerate them over
@@ -24,7 +24,7 @@ import (
 
 // Store is the set of ports that every store implements. Capabilities that a store may lack are asserted where they are
 // checked: ports.UnknownEntries and ports.Descriptors. Ports that are implemented beside a store have suites of their
-// own: States, Times and Guard.
+// own in package adapters.
 type Store interface {
 	ports.Logs
 	ports.Locks

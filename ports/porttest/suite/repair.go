@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/fixture"
 )
 
 // logRepair is a repair of a log.
@@ -93,7 +94,7 @@ func repairTail(t testing.TB, b Bench) {
 }
 
 // repairHead: a log without a valid beginning is moved to the quarantine as a whole, with its side logs. It reads as
-// unborn then, and begins anew.
+// unborn then, and begins again.
 func repairHead(t testing.TB, b Bench) {
 	needs(t, b.Damage != nil, "damage")
 	ctx, r := context.Background(), NewSessionFixture(1)
@@ -137,9 +138,9 @@ func notRepaired(t testing.TB, open func(time.Duration) Store) {
 		t.Errorf("the repair of a log that lost events: %+v, %v", done, err)
 	}
 	later := SessionNotes(r.Session)
-	later.Table = laterNotes
+	later.Table = fixture.LaterNotes
 	p := Notes(later, 0, "one")
-	p.Events[0].Data = laterNote{}
+	p.Events[0].Data = fixture.LaterNote{}
 	_, err := Gate(s, p)
 	must(t, err)
 	unknown := SessionNotes(r.Session)

@@ -49,9 +49,9 @@ func logRoots(t testing.TB, open func(time.Duration) Store) {
 		delete(want, got.Root)
 		log := manifest.Log{Root: got.Root, Owner: got.Owner, Table: r.Log.Table}
 		if got.Name != "" {
-			log.Table = sessionNotes
+			log.Table = SessionNotes(got.Session).Table
 			if got.Session != r.Session && got.TrashName == "" {
-				log.Table = storeNotes
+				log.Table = StoreNotes(storeID).Table
 			}
 		}
 		if _, v := Read(t, open(0), log, manifest.Head{}); v.Unborn() || v.Health != manifest.Healthy {
@@ -215,7 +215,7 @@ func importedTombstone(t testing.TB, open func(time.Duration) Store, record func
 func numberOf(data canon.Value) int64 { return number(ports.Control{V: 1, Data: data}) }
 
 // exclusive: while do runs, a commit, an import and a change of a session's control file are STORE_LOCKED, and reading
-// goes on. While an import is under way, do is not called: STORE_LOCKED. The error of do is returned. A sweeper that is
+// continues. While an import is under way, do is not called: STORE_LOCKED. The error of do is returned. A sweeper that is
 // kept removes nothing: INTERNAL.
 func exclusive(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
@@ -336,7 +336,7 @@ func sweeps(t testing.TB, open func(time.Duration) Store) {
 }
 
 // removeLogs: RemoveLog removes a side log of the store at the given head, and no other: not at another head, not while
-// a writer holds it, and no log of a session (INTERNAL). What is removed reads as empty, and begins anew.
+// a writer holds it, and no log of a session (INTERNAL). What is removed reads as empty, and begins again.
 func removeLogs(t testing.TB, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewSessionFixture(1)
 	own := commit(t, s, r, 0)
@@ -370,7 +370,7 @@ func removeLogs(t testing.TB, open func(time.Duration) Store) {
 		t.Errorf("a log that was removed is %+v", v)
 	}
 	if _, err := Gate(open(0), Notes(log, 0, "again")); err != nil {
-		t.Errorf("a log that was removed does not begin anew: %v", err)
+		t.Errorf("a log that was removed does not begin again: %v", err)
 	}
 	if _, v := Read(t, open(0), r.Log, manifest.Head{}); v.Head != own[0] {
 		t.Errorf("the session's log is %+v", v)

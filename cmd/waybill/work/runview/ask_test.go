@@ -20,7 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/suite"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 )
 
 // desk is a view on a pseudo-terminal without colors, with the person's end of it.
@@ -249,14 +249,14 @@ func TestNotesWithoutAnEditor(t *testing.T) {
 
 // TestContract: the view on a terminal passes the suite of the port, and so does one without a terminal.
 func TestContract(t *testing.T) {
-	suite.Person(t, func() suite.Desk {
+	adapters.Person(t, func() adapters.Desk {
 		d := sit(t, 80)
 		t.Cleanup(func() { _ = d.person.Close() }) // ends what still reads the terminal
 		d.opts.Read = func(string) (advance.Artifact, error) { return advance.Artifact{Bytes: []byte("x")}, nil }
-		return suite.Desk{Person: d.View, Type: func(text string) { d.answers(text) }, Line: "an answer\n", Second: "2\n",
+		return adapters.Desk{Person: d.View, Type: func(text string) { d.answers(text) }, Line: "an answer\n", Second: "2\n",
 			File: "out.json\n", Yes: "y\n", Stop: "\x04"}
 	})
-	suite.NoPerson(t, New(Options{In: strings.NewReader(""), Out: io.Discard, NoColor: true,
+	adapters.NoPerson(t, New(Options{In: strings.NewReader(""), Out: io.Discard, NoColor: true,
 		Getenv: func(string) string { return "" }, Consent: consent.New(nil, nil, nil, false),
 		Short: func(id.Run) string { return "abc" }}))
 }

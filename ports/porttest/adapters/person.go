@@ -1,4 +1,4 @@
-package suite
+package adapters
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // Desk is a person at a terminal, as a test has it. Each field is what the person types to give the answer that its name
-// says, whatever the terminal asks for.
+// says.
 type Desk struct {
 	Person ports.Person
 	Type   func(text string)

@@ -1,4 +1,4 @@
-package suite
+package adapters
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // tick is longer than the unit in which a file system has the times of files.
@@ -19,8 +20,8 @@ const tick = 25 * time.Millisecond
 // order, with a state that is not zero: equal as long as the session does not change, another one after a commit. known
 // is called for each session with its position. An absent store has none. Others are reported where the bench can make
 // some.
-func States(t testing.TB, b Bench, states ports.SessionStates) {
-	ctx, r, other := context.Background(), NewSessionFixture(1), NewSessionFixture(2)
+func States(t testing.TB, b suite.Bench, states ports.SessionStates) {
+	ctx, r, other := context.Background(), suite.NewSessionFixture(1), suite.NewSessionFixture(2)
 	observe := func(n int) map[id.Session]ports.SessionState {
 		t.Helper()
 		asked := make([]id.Session, n)
@@ -41,19 +42,21 @@ func States(t testing.TB, b Bench, states ports.SessionStates) {
 		return out
 	}
 	observe(0)
-	heads := commit(t, b.Open(0), r, 0)
-	commit(t, b.Open(0), other, 0)
+	head := commit(t, b.Open(0), r)
+	commit(t, b.Open(0), other)
 	before := observe(2)
 	if again := observe(2); again[r.Session].State != before[r.Session].State {
 		t.Error("the state of a session changed, and nothing of the session")
 	}
-	_, err := Gate(b.Open(0), r.Advance(heads[0].Next))
+	_, err := suite.Gate(b.Open(0), r.Advance(head.Next))
 	must(t, err)
 	after := observe(2)
 	if after[r.Session].State == before[r.Session].State || after[other.Session].State != before[other.Session].State {
 		t.Error("a commit does not change the state of its session, or that of another one")
 	}
-	needs(t, b.Unknown != nil, "unknown entries")
+	if b.Unknown == nil {
+		t.Skip("the bench of this store has no unknown entries")
+	}
 	b.Unknown("other-program")
 	if got, err := states.States(ctx, func(int, id.Session) (folder [8]byte) { return }); err != nil || !got.Others ||
 		len(got.Sessions) != 2 {
@@ -62,8 +65,8 @@ func States(t testing.TB, b Bench, states ports.SessionStates) {
 }
 
 // Times is the suite of ports.SessionTimes, over the store of a bench: the session whose log changed last is the first.
-func Times(t testing.TB, b Bench, times ports.SessionTimes) {
-	ctx, r, other := context.Background(), NewSessionFixture(1), NewSessionFixture(2)
+func Times(t testing.TB, b suite.Bench, times ports.SessionTimes) {
+	ctx, r, other := context.Background(), suite.NewSessionFixture(1), suite.NewSessionFixture(2)
 	want := func(sessions ...id.Session) {
 		t.Helper()
 		got, err := times.LatestFirst(ctx)
@@ -79,12 +82,12 @@ func Times(t testing.TB, b Bench, times ports.SessionTimes) {
 		}
 	}
 	want()
-	heads := commit(t, b.Open(0), r, 0)
+	head := commit(t, b.Open(0), r)
 	time.Sleep(tick)
-	commit(t, b.Open(0), other, 0)
+	commit(t, b.Open(0), other)
 	want(other.Session, r.Session)
 	time.Sleep(tick)
-	_, err := Gate(b.Open(0), r.Advance(heads[0].Next))
+	_, err := suite.Gate(b.Open(0), r.Advance(head.Next))
 	must(t, err)
 	want(r.Session, other.Session)
 }
@@ -93,8 +96,8 @@ func Times(t testing.TB, b Bench, times ports.SessionTimes) {
 // each session with a commit, and another stamp after the next one. A list is saved as a whole, each under its name, and
 // read up to a number of bytes; in a store that does not exist nothing is saved. Nothing is known of the changes since a
 // mark that is no mark; since a mark, the sessions are named that changed.
-func Guard(t testing.TB, b Bench, files ports.GuardFiles) {
-	ctx, r, other := context.Background(), NewSessionFixture(1), NewSessionFixture(2)
+func Guard(t testing.TB, b suite.Bench, files ports.GuardFiles) {
+	ctx, r, other := context.Background(), suite.NewSessionFixture(1), suite.NewSessionFixture(2)
 	saved := func(what string, l ports.GuardList, most int64, want string) {
 		t.Helper()
 		if got, err := files.Saved(ctx, l, most); err != nil || string(got) != want {
@@ -105,8 +108,8 @@ func Guard(t testing.TB, b Bench, files ports.GuardFiles) {
 		t.Error("a list was saved in a store that does not exist")
 	}
 	saved("in an absent store", ports.AllRuns, 100, "")
-	heads := commit(t, b.Open(0), r, 0)
-	commit(t, b.Open(0), other, 0)
+	head := commit(t, b.Open(0), r)
+	commit(t, b.Open(0), other)
 	must(t, files.Save(ctx, ports.AllRuns, []byte("one, which is longer")))
 	must(t, files.Save(ctx, ports.LatestRuns, []byte("another list")))
 	must(t, files.Save(ctx, ports.AllRuns, []byte("two")))
@@ -119,7 +122,7 @@ func Guard(t testing.TB, b Bench, files ports.GuardFiles) {
 	if err != nil || first.Known || first.Mark == "" || strings.Contains(first.Mark, "\n") {
 		t.Fatalf("changes since what is no mark: %+v, %v; want none known, and a mark", first, err)
 	}
-	_, err = Gate(b.Open(0), r.Advance(heads[0].Next))
+	_, err = suite.Gate(b.Open(0), r.Advance(head.Next))
 	must(t, err)
 	if c, err := files.Changes(ctx, first.Mark); err != nil || !slices.Contains(c.Changed, r.Session) ||
 		slices.Contains(c.Changed, other.Session) {
@@ -149,7 +152,7 @@ func stamps(t testing.TB, files ports.GuardFiles) map[id.Session]string {
 
 // Bundle is the suite of what a ports.Bundle has beside a store, for an exported session: Session, Each and Envelope. The
 // bundle has the logs and objects of the session, and no other session.
-func Bundle(t testing.TB, x *ImportFixture, b ports.Bundle) {
+func Bundle(t testing.TB, x *suite.ImportFixture, b ports.Bundle) {
 	ctx := context.Background()
 	if b.Session() != x.Session || b.Envelope().SessionID != x.Session.String() || b.Envelope().BundleID == "" {
 		t.Errorf("the bundle has session %s, and says %+v; want %s", b.Session(), b.Envelope(), x.Session)
@@ -179,5 +182,21 @@ func Bundle(t testing.TB, x *ImportFixture, b ports.Bundle) {
 	}
 	if _, err := b.Append(ctx, ports.Witness{}, manifest.Head{}, manifest.Plan{Log: x.Log}); err == nil {
 		t.Error("a bundle was appended to")
+	}
+}
+
+// commit commits the start of a session, and returns the head after it.
+func commit(t testing.TB, s suite.Store, r *suite.SessionFixture) manifest.Head {
+	t.Helper()
+	head, err := suite.Gate(s, r.Start())
+	must(t, err)
+	return head
+}
+
+// must fails the test at once on an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

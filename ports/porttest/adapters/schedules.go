@@ -1,4 +1,9 @@
-package suite
+// Package adapters has the conformance suites of ports that are implemented beside a store: commands, notifications, the
+// person, projects, schedules and traces, and what is derived from a store. Each implementation runs its suite in its own
+// tests. The suite of stores is package suite, whose tests break each method of these ports as well.
+//
+// Each exported function is the suite of one port.
+package adapters
 
 import (
 	"strings"
