@@ -69,7 +69,7 @@ var layers = []layer{
 	{"engine", []string{"durable/engine/candidates", "durable/engine/lines", "durable/engine/openruns", "durable/engine/replay", "durable/engine/views", "durable/engine/verify", "durable/engine/learning",
 		"durable/engine/trial", "durable/engine/wire"}},
 	{"engine", []string{"durable/engine/commits", "durable/engine/compare", "durable/engine/hosting", "durable/engine/inbox", "durable/engine/interrupts", "durable/engine/lists", "durable/engine/report", "durable/engine/travel", "durable/engine/unattended", "durable/engine/upkeep"}},
-	{"engine", []string{"durable/engine/notice", "durable/engine/seams"}},
+	{"engine", []string{"durable/engine/notice", "durable/engine/seams", "durable/engine/working"}},
 	{"pages", []string{"durable/pages"}},
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",

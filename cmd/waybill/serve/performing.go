@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -73,7 +74,7 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 		p.performAnswer(ctx, r, a)
 		return time.Time{}
 	}
-	state, err := p.store.UnattendedRun(ctx, r.session, r.run)
+	state, err := p.store.PendingOfRun(ctx, r.session, r.run)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		p.note(r, err, "a run cannot be read")
@@ -83,7 +84,7 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	case state.Ended:
 		p.watched.remove(r)
 		return time.Time{}
-	case !state.Ready:
+	case state.Kind == index.NothingPending || state.Imported:
 		return time.Time{} // a person, an agent or another program is next; the log wakes the run
 	case state.AtMs > p.app.NowMs():
 		return time.UnixMilli(state.AtMs)

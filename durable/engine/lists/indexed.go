@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // sessionRows are the rows of the runs of a session, in the order of their start, and what could not be read.
@@ -64,11 +65,21 @@ func (o *Lists) readSession(ctx context.Context, s id.Session) (out sessionRows)
 		out.rows, out.notes = append(out.rows, row), append(out.notes, notesOf(r))
 		out.facts = append(out.facts, index.Facts{WorkflowID: row.WorkflowID, WorkflowName: w.Name, Title: r.Started.Title,
 			Goal: r.Started.Goal, Heads: fold.Observed("git_head_sha"), Branches: fold.Observed("git_branch"), Labels: sums.Labels})
-		out.runs = append(out.runs, index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex,
-			Open: row.IsOpen()})
+		listed := index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex, Open: row.IsOpen()}
+		if o.pending != nil && row.Health == manifest.Healthy && isUnderWay(row.Status) {
+			pending, err := o.pending(ctx, s, fold, r)
+			out.settled = out.settled && err == nil
+			listed = listed.WithPending(pending)
+		}
+		out.runs = append(out.runs, listed)
 	}
 	out.settled = out.settled && len(out.unreadable) == 0
 	return out
+}
+
+// isUnderWay reports a status at which something may be pending for a performer.
+func isUnderWay(s runs.Status) bool {
+	return s == runs.InProgress || s == runs.Blocked || s == runs.Cancelling
 }
 
 // KeepIn lets lists keep in an index what they show of sessions that do not change. marks are the keep marks.
