@@ -58,6 +58,12 @@ type worker struct {
 	full    passed                // until when nothing is begun, since the disk is full
 }
 
+// begun returns a worker that has performed nothing.
+func (w worker) begun() *worker {
+	w.ended, w.passed, w.without = make(chan performed, w.most), map[id.Run]passed{}, map[canon.Digest]bool{}
+	return &w
+}
+
 // passed is a run that could not be continued.
 type passed struct {
 	lastIndex int64
@@ -75,7 +81,6 @@ type performed struct {
 // run performs runs until ctx ends, with once until nothing is ready. It returns after all commands have ended. The error is that of
 // ctx, or of a store that cannot be used.
 func (w *worker) run(ctx context.Context) (err error) {
-	w.ended, w.passed, w.without = make(chan performed, w.most), map[id.Run]passed{}, map[canon.Digest]bool{}
 	for ctx.Err() == nil && w.out.failed() == nil {
 		var pause time.Duration
 		if w.active < w.most {

@@ -108,8 +108,8 @@ func work(ctx context.Context, a *cli.App, in input, tags []string) error {
 	pool := unattended.NewPool(a, o, root, "", in.max)
 	defer pool.Close()
 	out := newReport(a)
-	w := &worker{explain: pool.Explain, imported: pool.Imported, work: working.New(o.Lists, o.Finder, o.Performers(), rand.Uint64()), trusts: o.TrustedHere,
-		nowMs: a.NowMs, tags: tags, most: in.max, once: in.once, out: out, changed: unattended.Pause}
+	w := worker{explain: pool.Explain, imported: pool.Imported, work: working.New(o.Lists, o.Finder, o.Performers(), rand.Uint64()), trusts: o.TrustedHere,
+		nowMs: a.NowMs, tags: tags, most: in.max, once: in.once, out: out, changed: unattended.Pause}.begun()
 	w.perform = func(ctx context.Context, c ports.Claim) (perform.Report, error) {
 		performers, release := ports.Claimed(c)
 		defer release()

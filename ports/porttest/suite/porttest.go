@@ -1,6 +1,6 @@
 // Package suite is the conformance suite of the store ports, and the fixtures that tests of stores
 // commit. Run checks every contract of package ports that needs no knowledge of how a store keeps
-// its data, and Schedules every contract of ports.Schedules; each implementation runs them in its
+// its data, and Schedules and Work every contract of the port of that name; each implementation runs them in its
 // own tests.
 //
 // It does not cut the power or make disks fail: tests of package filestore do so over package
