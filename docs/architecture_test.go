@@ -88,9 +88,9 @@ var layers = []layer{
 	{"cmd", []string{"cmd/waybill/cli/consent", "cmd/waybill/cli/render", "cmd/waybill/cli/stream"}},
 	{"cmd", []string{"cmd/waybill/work/runview"}},
 	{"cmd", []string{"cmd/waybill/cli"}},
-	{"cmd", []string{"cmd/waybill/cli/complete", "cmd/waybill/cli/current", "cmd/waybill/cli/diagnosis", "cmd/waybill/cli/progress"}},
+	{"cmd", []string{"cmd/waybill/cli/complete", "cmd/waybill/cli/current", "cmd/waybill/cli/diagnosis", "cmd/waybill/cli/progress", "cmd/waybill/cli/unattended"}},
 	{"cmd", []string{"cmd/waybill/about", "cmd/waybill/console", "cmd/waybill/guard", "cmd/waybill/learning", "cmd/waybill/mcp", "cmd/waybill/report", "cmd/waybill/runs",
-		"cmd/waybill/schema", "cmd/waybill/serve", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/workflows"}},
+		"cmd/waybill/schema", "cmd/waybill/serve", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/worker", "cmd/waybill/workflows"}},
 	{"cmd", []string{"cmd/waybill"}},
 }
 

@@ -258,7 +258,7 @@ func TestWorkWaits(t *testing.T) {
 	}
 }
 
-// TestWorkWithBadInput: flags that say nothing, stores that are not there, and sessions and runs that cannot be performed beside
+// TestWorkWithBadInput: invalid flags, missing stores, and sessions and runs that cannot be performed beside
 // others that are.
 func TestWorkWithBadInput(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/cmd/waybill/unattended"
+	"github.com/waybill/waybill/cmd/waybill/cli/unattended"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/fault"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/waybill/waybill/cmd/waybill/unattended"
+	"github.com/waybill/waybill/cmd/waybill/cli/unattended"
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 )
 

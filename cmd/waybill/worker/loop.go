@@ -191,7 +191,7 @@ func (w *worker) finish(d performed) {
 	case outcome == unattended.WorkComplete, outcome == unattended.WorkEnded, outcome == unattended.WorkStopped, code == fault.RunPaused,
 		perform.After(d.report, d.err).AtMs != 0: // it is not handed out before its time
 	case code == fault.WorkflowUntrusted, code == fault.PolicyUnconfirmed:
-		// The commands of the workflow wait for a person, who is told once for all its runs.
+		// The commands of the workflow wait for a person; that is reported once for all its runs.
 		w.without[d.claim.Workflow] = true
 		if d.report.Performed == 0 {
 			w.out.left(w.explain(d.err), d.claim, d.claim.Workflow.String())

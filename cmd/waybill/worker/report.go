@@ -28,7 +28,7 @@ type report struct {
 	mu       sync.Mutex
 	err      error // of stdout
 	items    []document.WorkItem
-	said     map[string]bool // what was left, reported once
+	reported map[string]bool // what was left
 	runs     map[unattended.WorkOutcome]int
 	inFlight int
 	ending   bool
@@ -39,7 +39,7 @@ func newReport(a *cli.App) *report {
 	out, _ := a.Out.(*os.File)
 	draws := !a.Flags.JSON && terminal.CanRedraw(out, a.Getenv)
 	return &report{app: a, draws: draws, screen: terminal.NewScreen(a.Out, draws, func() int { return a.WidthOf(a.Out) }),
-		items: []document.WorkItem{}, said: map[string]bool{}, runs: map[unattended.WorkOutcome]int{}}
+		items: []document.WorkItem{}, reported: map[string]bool{}, runs: map[unattended.WorkOutcome]int{}}
 }
 
 // begin shows the line about what is in progress.
@@ -101,7 +101,7 @@ func (r *report) finish() error {
 			return err
 		}
 	}
-	if !r.app.Flags.JSON && len(r.runs)+len(r.said) == 0 {
+	if !r.app.Flags.JSON && len(r.runs)+len(r.reported) == 0 {
 		if err := r.app.Write([]byte("Nothing is ready.\n")); err != nil {
 			return err
 		}
@@ -156,8 +156,8 @@ func (r *report) run(i document.WorkItem) {
 // left reports what the worker leaves alone, once for each key.
 func (r *report) left(f *fault.Fault, c ports.Claim, key string) {
 	r.mu.Lock()
-	before := r.said[key]
-	r.said[key] = true
+	before := r.reported[key]
+	r.reported[key] = true
 	r.mu.Unlock()
 	if before {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/cmd/waybill/unattended"
+	"github.com/waybill/waybill/cmd/waybill/cli/unattended"
 	"github.com/waybill/waybill/durable/engine/working"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/perform"
@@ -58,7 +58,7 @@ type input struct {
 
 // New returns the command "work".
 func New(a *cli.App) *cobra.Command {
-	in := input{max: min(max(runtime.NumCPU(), maxLeast), maxMost)}
+	var in input
 	cmd := &cobra.Command{
 		Use:     "work",
 		GroupID: cli.GroupRun,
@@ -67,6 +67,9 @@ func New(a *cli.App) *cobra.Command {
 		Example: "  waybill work --once\n  waybill work --tags build,linux --max 4 --jsonl",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("max") {
+				in.max = min(max(runtime.NumCPU(), maxLeast), maxMost)
+			}
 			switch {
 			case in.max < maxLeast || in.max > maxMost:
 				return cli.UsageFault(cmd, "--max %d is not between %d and %d", in.max, maxLeast, maxMost)
@@ -83,14 +86,9 @@ func New(a *cli.App) *cobra.Command {
 	}
 	return cli.WithOptions(cmd,
 		cli.Opt(&in.tags, "tags TAG,TAG", "take only runs that have one of the tags (default: all runs)"),
-		maxOption(&in.max),
+		cli.Opt(&in.max, "max N", "perform at most N runs at once, 1 to 64 (default: the number of processors)"),
 		cli.Opt(&in.once, "once", "perform what is ready and end when nothing is"),
 		cli.Lines(a, "items"))
-}
-
-// maxOption is the flag --max, whose default in the help is in words: it depends on the machine.
-func maxOption(most *int) cli.Option {
-	return cli.Opt(most, "max N", "perform at most N runs at once, 1 to 64 (default: the number of processors)")
 }
 
 // work performs the runs of the store.

@@ -110,7 +110,7 @@ func (p parts) advance(r suite.WorkRun) {
 func (p parts) finish(r suite.WorkRun) {
 	p.t.Helper()
 	line := func(id.Run, ...string) fault.Command { return nil }
-	performer := &perform.Performer{Engine: p.e, Logs: p.logs, Commands: done{}, Person: nobody{}, Performers: free{},
+	performer := &perform.Performer{Engine: p.e, Logs: p.logs, Commands: done{}, Person: noPerson{}, Performers: free{},
 		Display: perform.NoDisplay{}, By: human, NowMs: func() int64 { return 1_000_000 },
 		Trusted:       func(context.Context, canon.Digest) (trust.Fixed, bool, error) { return trust.Fixed{}, true, nil },
 		TrustedBefore: func(context.Context, canon.Digest) (bool, error) { return true, nil },
@@ -128,11 +128,11 @@ func (done) Try(context.Context, ports.Command) (ports.CommandOutcome, error) {
 	return ports.CommandOutcome{OutputDigest: canon.Sum(nil)}, nil
 }
 
-// nobody is a person who is not present.
-type nobody struct{ ports.Person }
+// noPerson is a person who is not present.
+type noPerson struct{ ports.Person }
 
-func (nobody) Present() bool    { return false }
-func (nobody) CanConsent() bool { return false }
+func (noPerson) Present() bool    { return false }
+func (noPerson) CanConsent() bool { return false }
 
 // free are performers that hold each session: the test is its performer already.
 type free struct{}

@@ -11,7 +11,7 @@ import (
 )
 
 // ParseTags parses tags of runs that are separated by commas: of a start, or those that a worker takes. Blanks around a tag are
-// removed, and so is a tag that is there already. "" has no tag. The error is VALIDATION_ERROR.
+// removed, and so are repeated tags. "" has no tag. The error is VALIDATION_ERROR.
 func ParseTags(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
