@@ -69,6 +69,7 @@ type passed struct {
 	lastIndex int64
 	untilMs   int64
 	pause     time.Duration // of a run that is to be retried
+	message   string        // why it could not be continued, as it was reported
 }
 
 // performed is what became of a claim.
@@ -179,6 +180,12 @@ func (w *worker) finish(d performed) {
 	run, outcome := d.claim.Run, outcomeOf(d.report, d.err)
 	before := w.passed[run]
 	delete(w.passed, run)
+	item := document.WorkItem{Event: unattended.WorkRun, SessionID: d.claim.Session, RunID: run, Outcome: outcome, Performed: d.report.Performed}
+	message := ""
+	if d.err != nil && outcome != unattended.WorkEnded && !errors.Is(d.err, perform.ErrMoved) {
+		item.Error = document.DueFaultOf(w.explain(d.err))
+		message = item.Error.Message
+	}
 	now, lastIndex := w.nowMs(), max(d.report.LastIndex, d.claim.LastIndex)
 	if fault.Is(d.err, fault.StoreFull) {
 		// Each command would run, and its result would not be recorded.
@@ -199,15 +206,13 @@ func (w *worker) finish(d performed) {
 		}
 	case outcome == unattended.WorkRetried:
 		pause := longer(before.pause)
-		w.passed[run] = passed{lastIndex, now + pause.Milliseconds(), pause}
+		w.passed[run] = passed{lastIndex, now + pause.Milliseconds(), pause, message}
 	default:
-		w.passed[run] = passed{lastIndex: lastIndex, untilMs: now + passedFor.Milliseconds()}
+		w.passed[run] = passed{lastIndex: lastIndex, untilMs: now + passedFor.Milliseconds(), message: message}
 	}
-	item := document.WorkItem{Event: unattended.WorkRun, SessionID: d.claim.Session, RunID: run, Outcome: outcome, Performed: d.report.Performed}
-	if d.err != nil && outcome != unattended.WorkEnded && !errors.Is(d.err, perform.ErrMoved) {
-		item.Error = document.DueFaultOf(w.explain(d.err))
+	if message == "" || message != before.message || lastIndex != before.lastIndex { // else it was reported
+		w.out.run(item)
 	}
-	w.out.run(item)
 }
 
 // longer returns the pause after a pause that did not help.

@@ -121,6 +121,10 @@ func TestPassedRuns(t *testing.T) {
 	if len(w.calls) != 2 {
 		t.Errorf("%d calls after a change", len(w.calls))
 	}
+	_ = w.live(21 * time.Minute)
+	if len(w.calls) != 6 || strings.Count(w.out.String(), "it waits") != 2 {
+		t.Errorf("%d calls after some minutes: %s", len(w.calls), w.out.String())
+	}
 	w = newWorld(1, func(ports.Claim) (perform.Report, error) {
 		return perform.Report{}, fault.New(fault.SessionLocked, "locked").With("x", 1)
 	})
