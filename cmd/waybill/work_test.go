@@ -263,7 +263,7 @@ func TestWorkWaits(t *testing.T) {
 func TestWorkWithBadInput(t *testing.T) {
 	t.Parallel()
 	p := workDir(t, map[string]string{"w.json": oneCommand("w", "echo a >>ran"), "fails.json": oneCommand("fails", "exit 4"),
-		"asks.json": strings.Replace(oneCommand("asks", "echo {{x}} >>ran"), `"title":"Do"`, `"title":"Do","inputs":[{"contextKey":"x","reason":"needs_user_artifact","description":"X"}]`, 1)})
+		"asks.json": strings.Replace(strings.Replace(oneCommand("asks", "echo $1 >>ran"), `>>ran"]`, `>>ran","--","{{x}}"]`, 1), `"title":"Do"`, `"title":"Do","inputs":[{"contextKey":"x","reason":"needs_user_artifact","description":"X"}]`, 1)})
 	for _, row := range []struct {
 		status int
 		code   string
