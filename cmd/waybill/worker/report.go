@@ -214,7 +214,7 @@ func (r *report) printText(i document.WorkItem, people func(*page.Page)) {
 	p := r.app.NewPage(r.app.Out)
 	people(p)
 	if r.draws {
-		r.screen.Print(string(p.Bytes()))
+		r.screen.Print(p.String())
 		return
 	}
 	r.mu.Lock()
