@@ -72,7 +72,7 @@ var layers = []layer{
 	{"engine", []string{"durable/engine/candidates", "durable/engine/lines", "durable/engine/openruns", "durable/engine/replay", "durable/engine/views", "durable/engine/verify", "durable/engine/learning",
 		"durable/engine/trial", "durable/engine/wire"}},
 	{"engine", []string{"durable/engine/commits", "durable/engine/compare", "durable/engine/hosting", "durable/engine/inbox", "durable/engine/interrupts", "durable/engine/lists", "durable/engine/report", "durable/engine/travel", "durable/engine/unattended", "durable/engine/upkeep"}},
-	{"engine", []string{"durable/engine/notice", "durable/engine/seams"}},
+	{"engine", []string{"durable/engine/notice", "durable/engine/seams", "durable/engine/working"}},
 	{"pages", []string{"durable/pages"}},
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",
@@ -92,9 +92,9 @@ var layers = []layer{
 	{"cmd", []string{"cmd/waybill/cli/consent", "cmd/waybill/cli/render", "cmd/waybill/cli/stream"}},
 	{"cmd", []string{"cmd/waybill/work/runview"}},
 	{"cmd", []string{"cmd/waybill/cli"}},
-	{"cmd", []string{"cmd/waybill/cli/complete", "cmd/waybill/cli/current", "cmd/waybill/cli/diagnosis", "cmd/waybill/cli/progress"}},
+	{"cmd", []string{"cmd/waybill/cli/complete", "cmd/waybill/cli/current", "cmd/waybill/cli/diagnosis", "cmd/waybill/cli/progress", "cmd/waybill/cli/unattended"}},
 	{"cmd", []string{"cmd/waybill/about", "cmd/waybill/console", "cmd/waybill/guard", "cmd/waybill/learning", "cmd/waybill/mcp", "cmd/waybill/report", "cmd/waybill/runs",
-		"cmd/waybill/schema", "cmd/waybill/serve", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/workflows"}},
+		"cmd/waybill/schema", "cmd/waybill/serve", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/worker", "cmd/waybill/workflows"}},
 	{"cmd", []string{"cmd/waybill"}},
 }
 

@@ -29,6 +29,7 @@ type BriefQuery struct {
 	Branch   string
 	SinceMs  int64 // the earliest time of the last event
 	Open     bool  // only runs that may wait for a person
+	Pending  bool  // only runs of which a performer that asks no person can do something
 	// After is where a page continues in the order of a list: the latest event first, by time, then by index, then in the
 	// order of ids. The zero value is its beginning.
 	After BriefPlace
@@ -37,7 +38,7 @@ type BriefQuery struct {
 
 // Selects reports that the query may exclude runs.
 func (q BriefQuery) Selects() bool {
-	return q.Run != "" || len(q.States) > 0 || q.Workflow != "" || q.Branch != "" || q.SinceMs != 0 || q.Open ||
+	return q.Run != "" || len(q.States) > 0 || q.Workflow != "" || q.Branch != "" || q.SinceMs != 0 || q.Open || q.Pending ||
 		q.After != BriefPlace{} || q.Limit > 0
 }
 

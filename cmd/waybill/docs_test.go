@@ -102,7 +102,7 @@ var answers = map[string]string{
 	"waybill proposals reject": "`proposal`", "waybill proposals archive": "`proposal`",
 	"waybill proposals rollback":  "`proposal`",
 	"waybill proposals installed": "`installed`", "waybill proposals events": "`proposal_events`",
-	"waybill automations due": "`automations`", "waybill due": "`due`", "waybill inbox": "`inbox`",
+	"waybill automations due": "`automations`", "waybill due": "`due`", "waybill work": "`work`", "waybill inbox": "`inbox`",
 	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
 	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
 	"waybill doctor":         "`doctor`",

@@ -238,6 +238,7 @@ func (s *injected) views(inject string) [][]string {
 		{"audit", "list"}, {"audit", "verify"},
 		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
 		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"}, {"inbox"},
+		{"work", "--once"}, {"work", "--once", "--jsonl"}, {"work", "--once", "--tags", line}, {"start", "test.ask", "--tags", line},
 		{"guard", "test", "claude"}, {"guard", "install", "claude", "--print"}, {"guard", "uninstall", "claude", "--print"},
 		{"guard", "install", line}, {"mcp", "install", "codex", "--print"}, {"mcp", "install", line},
 		{"mcp", "uninstall", "codex", "--print"},

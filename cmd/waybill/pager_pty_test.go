@@ -234,7 +234,7 @@ func TestStoreIsFreeWhilePaging(t *testing.T) {
 // TestViewsAreCommands: what a pager shows are commands that only read. Others are left out for a reason.
 func TestViewsAreCommands(t *testing.T) {
 	t.Parallel()
-	notPaged := strings.Fields("annotate approve run start continue checkpoint send-back deny fork mcp trust repair export import gc serve " +
+	notPaged := strings.Fields("annotate approve run start continue checkpoint send-back deny work fork mcp trust repair export import gc serve " +
 		"completion version help trailer automations due guard workflows runs proposals artifacts sessions config keys bundle audit annotations")
 	root := newRoot(&cli.App{})
 	views := slices.Clone(viewCommands)

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/travel"
 	"github.com/waybill/waybill/cmd/waybill/upkeep"
 	"github.com/waybill/waybill/cmd/waybill/work"
+	"github.com/waybill/waybill/cmd/waybill/worker"
 	"github.com/waybill/waybill/cmd/waybill/workflows"
 )
 
@@ -70,7 +71,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	a.AddCommonFlags(root)
 	a.Views = viewCommands
 	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
-		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), work.NewInbox(a), console.New(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
+		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), worker.New(a), work.NewInbox(a), console.New(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
 		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a, report.New(a)), work.NewResume(a),
 		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),

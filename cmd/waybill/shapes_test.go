@@ -56,7 +56,7 @@ func TestDocumentShapes(t *testing.T) {
 	write("out.json", `{"kind":"result","n":1}`)
 	// Each call and the kind of its document.
 	calls := []string{
-		"start past.json: step", "start unset.json: step", "start later.json: step", "runs show: run", "due: due", "due --run: due",
+		"start past.json: step", "work --once: work", "start past.json: step", "start unset.json: step", "start later.json: step", "runs show: run", "due: due", "due --run: due",
 		"due --print-timer: due", "inbox: inbox",
 		"runs list: runs", "start old.json: step", "start old.json --title T: step", "continue --run @last: step",
 		"continue --run @last --done: blocked", "runs show: run",

@@ -91,6 +91,7 @@ type StepView struct {
 	// Returns reports that steps can come back, so that the step has no place.
 	Returns  bool
 	Done     int // completed steps, shown if Returns
+	StepID   string
 	Title    string
 	Rounds   []Round  // of the loops around it, outermost first
 	Prompt   string   // text for the person; "" for a step without one

@@ -80,6 +80,8 @@ type Performer struct {
 	// all later calls.
 	Trusted  func(ctx context.Context, hash canon.Digest) (trust.Fixed, bool, error)
 	Remember func(ctx context.Context, w compile.Compiled, fixed trust.Fixed) error
+	// EachStep asks Trusted before each step: a person who is not present may revoke trust while the run is performed.
+	EachStep bool
 	// TrustedBefore reports whether a person trusted a version of a workflow at any
 	// time, in any place, also if that was revoked.
 	TrustedBefore func(ctx context.Context, hash canon.Digest) (bool, error)
@@ -149,6 +151,8 @@ type Report struct {
 	// ResumeAtMs is the moment until which the run waits, in milliseconds since 1970 UTC; 0: it waits for
 	// none.
 	ResumeAtMs int64
+	// LastIndex is that of the run's last activity as this call has read it, before its last attempt.
+	LastIndex int64
 	// Already reports that the run was complete before this call.
 	Already bool
 	// Last is the answer at which the run is now.
@@ -180,6 +184,9 @@ func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run,
 	err := w.perform(ctx)
 	w.report.ElapsedMs = p.NowMs() - w.began
 	w.report.Last = w.answer
+	if r := w.view.run(); r != nil {
+		w.report.LastIndex = r.LastIndex
+	}
 	return w.report, w.withRecovery(ctx, err)
 }
 

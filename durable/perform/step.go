@@ -273,7 +273,7 @@ func (e *execution) repeat(ctx context.Context, call func() error) error {
 
 // stepView describes the step for the display.
 func (s *stepRun) stepView() StepView {
-	v := StepView{Title: s.answer.Pending.Title, Checkpoints: s.answer.Checkpoints(), Done: int(s.answer.StepsDone()),
+	v := StepView{StepID: s.step.StepID, Title: s.answer.Pending.Title, Checkpoints: s.answer.Checkpoints(), Done: int(s.answer.StepsDone()),
 		Returns: !s.flow.InOrder(),
 		Rounds:  RoundsOf(s.flow, s.answer.Pending.StepInstanceKey, s.answer.Context())}
 	if at, of, _ := s.flow.Position(s.step.StepID); !v.Returns {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -18,20 +19,18 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// unattended lists what a server continues at its start: each step, and the moment until which it waits.
-func (w *fixture) unattended() (out []string) {
+// unattended returns what a server or a worker continues of the run: the kind of what is pending, and the moment until
+// which it waits; "" for nothing.
+func (w *fixture) unattended() string {
 	w.Helper()
-	list, unreadable, err := w.g.Unattended(w.Context())
-	if err != nil || len(unreadable) > 0 {
-		w.Fatal(unreadable, err)
+	state, err := w.g.PendingOfRun(w.Context(), w.at.Session, w.at.Run)
+	if err != nil {
+		w.Fatal(err)
 	}
-	for _, r := range list {
-		if r.RunID != w.at.Run || r.SessionID != w.at.Session {
-			w.Errorf("%+v", r)
-		}
-		out = append(out, fmt.Sprintf("%s %d", r.StepID, r.AtMs))
+	if state.Kind == index.NothingPending {
+		return ""
 	}
-	return out
+	return fmt.Sprintf("%s %d", state.Kind, state.AtMs)
 }
 
 const (
@@ -44,18 +43,18 @@ const (
 // that needs a person.
 func TestUnattendedSteps(t *testing.T) {
 	for name, row := range map[string]struct{ steps, want string }{
-		"a host step":               {noopStep, "[n 0]"},
-		"a delay":                   {hostStep("d", "core.delay", ", config: {delayMs: 700}"), "[d 701]"},
-		"a gate of the host":        {`{id: g, title: G, action: {kind: host, typeId: core.noop}, requireConfirmation: {kind: human_approval}}`, "[g 0]"},
-		"a command":                 {commandStep, "[c 0]"},
-		"a command with notes":      {`{id: c, title: C, notesRequired: true, action: {kind: command, argv: [deploy]}}`, "[]"},
-		"a wait":                    {`{id: w, title: W, action: {kind: wait, for: 1h}}`, "[w 3600001]"},
-		"a wait without its moment": {`{id: w, title: W, action: {kind: wait, until: "{{at}}"}}`, "[]"},
-		"a person":                  {personStep, "[]"},
-		"a person before a command": {personStep + commandStep + noopStep, "[]"},
+		"a host step":               {noopStep, "host 0"},
+		"a delay":                   {hostStep("d", "core.delay", ", config: {delayMs: 700}"), "host 701"},
+		"a gate of the host":        {`{id: g, title: G, action: {kind: host, typeId: core.noop}, requireConfirmation: {kind: human_approval}}`, "host 0"},
+		"a command":                 {commandStep, "command 0"},
+		"a command with notes":      {`{id: c, title: C, notesRequired: true, action: {kind: command, argv: [deploy]}}`, ""},
+		"a wait":                    {`{id: w, title: W, action: {kind: wait, for: 1h}}`, "wait 3600001"},
+		"a wait without its moment": {`{id: w, title: W, action: {kind: wait, until: "{{at}}"}}`, ""},
+		"a person":                  {personStep, ""},
+		"a person before a command": {personStep + commandStep + noopStep, ""},
 	} {
-		if got := fmt.Sprint(newHosted(t, row.steps).unattended()); got != row.want {
-			t.Errorf("%s: %s, want %s", name, got, row.want)
+		if got := newHosted(t, row.steps).unattended(); got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}
 }
@@ -65,20 +64,20 @@ func TestUnattendedSteps(t *testing.T) {
 func TestUnattendedAfterAFailure(t *testing.T) {
 	w := newHosted(t, commandStep)
 	w.outcomes = []ports.CommandOutcome{{ExitStatus: 3}}
-	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.StepFailed || w.unattended() != nil {
+	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.StepFailed || w.unattended() != "" {
 		t.Fatalf("%v, %q", err, w.unattended())
 	}
 	w = newHosted(t, hostStep("f", "core.fail", ""))
 	w.onFail = func() error { return errors.New("killed") }
-	if _, err := w.performHost(t.Context(), perform.Options{}); err == nil || fmt.Sprint(w.unattended()) != "[f 0]" {
+	if _, err := w.performHost(t.Context(), perform.Options{}); err == nil || w.unattended() != "host 0" {
 		t.Fatalf("%v, %q", err, w.unattended())
 	}
 	w.onFail = nil
-	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunClosed || w.unattended() != nil {
+	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunClosed || w.unattended() != "" {
 		t.Fatalf("%v, %q", err, w.unattended())
 	}
 	w = newHosted(t, noopStep)
-	if _, err := w.performHost(t.Context(), perform.Options{}); err != nil || w.unattended() != nil {
+	if _, err := w.performHost(t.Context(), perform.Options{}); err != nil || w.unattended() != "" {
 		t.Fatalf("%v, %q", err, w.unattended())
 	}
 }
@@ -94,7 +93,7 @@ func TestUnattendedAfterAnAgent(t *testing.T) {
 	if _, err := w.g.Advance(t.Context(), agent, w.at, a.AttemptID, advance.Request{Notes: "done"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(w.unattended()); got != "[n 0]" {
+	if got := w.unattended(); got != "host 0" {
 		t.Error(got)
 	}
 }
@@ -102,14 +101,14 @@ func TestUnattendedAfterAnAgent(t *testing.T) {
 // TestUnattendedGate: a gate of the host is left to people once its result is on record, until they approved it.
 func TestUnattendedGate(t *testing.T) {
 	w := newHosted(t, `{id: g, title: G, action: {kind: host, typeId: core.noop}, requireConfirmation: {kind: human_approval}}`)
-	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunWaiting || w.unattended() != nil {
+	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunWaiting || w.unattended() != "" {
 		t.Fatalf("%v, %q", err, w.unattended())
 	}
 	person := engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: w.clock}
 	if _, err := w.g.Approve(t.Context(), person, w.at, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(w.unattended()); got != "[g 0]" {
+	if got := w.unattended(); got != "host 0" {
 		t.Error(got)
 	}
 }
@@ -122,7 +121,7 @@ func TestUnattendedEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.busy = false
-	if got := fmt.Sprint(w.unattended()); got != "[ 0]" {
+	if got := w.unattended(); got != "end 0" {
 		t.Error(got)
 	}
 }
@@ -139,11 +138,11 @@ func TestUnattendedImports(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := int64(len(w.events()))
-	for came, want := range map[imported.Span]int{{}: 1, {Events: all - 1}: 1, {Events: all}: 0, {From: all - 1, Events: all}: 0} {
+	for came, want := range map[imported.Span]bool{{}: false, {Events: all - 1}: false, {Events: all}: true, {From: all - 1, Events: all}: true} {
 		v := unattended.New(w.g.Reader, w.g.Store,
 			views.Here{Imported: func(context.Context, manifest.Log) (imported.Span, error) { return came, nil }})
-		if list, _, err := v.Unattended(t.Context()); err != nil || len(list) != want {
-			t.Errorf("%+v of %d events imported: %+v, %v", came, all, list, err)
+		if state, err := v.PendingOfRun(t.Context(), w.at.Session, w.at.Run); err != nil || state.Imported != want {
+			t.Errorf("%+v of %d events imported: %+v, %v", came, all, state, err)
 		}
 	}
 }

@@ -222,6 +222,7 @@ func engineEnums() []enum {
 			report.SameName, report.NotRecorded),
 		enumOf(lists.ByStatus, lists.ByWorkflow, lists.ByTitle, lists.ByBranch, lists.ByLabel, lists.ByText, lists.BySince),
 		enumOf(unattended.DueComplete, unattended.DueWaiting, unattended.DueFailed, unattended.DueBusy, unattended.DueSkipped),
+		enumOf(unattended.WorkEvents()...), enumOf(unattended.WorkOutcomes()...),
 		enumOf(host.Completed, host.Failed, host.Waiting),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
 		enumOf(diff.OfStep, diff.OfOutcome, diff.OfOutputs, diff.OfContext),

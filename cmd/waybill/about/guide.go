@@ -9,7 +9,7 @@ import (
 // guidePages are the pages of docs/guide about first-level commands.
 var guidePages = map[string]string{
 	"workflows": "first-workflow.md", "run": "first-workflow.md", "start": "first-workflow.md",
-	"continue": "first-workflow.md", "runs": "first-workflow.md", "trust": "values.md", "due": "wait.md", "inbox": "first-workflow.md",
+	"continue": "first-workflow.md", "runs": "first-workflow.md", "trust": "values.md", "due": "wait.md", "work": "workers.md", "inbox": "first-workflow.md",
 	"approve": "approvals.md", "send-back": "approvals.md", "deny": "approvals.md",
 	"artifacts": "contracts.md", "mcp": "agents.md", "guard": "guard.md", "resume": "agents.md",
 	"checkpoint": "agents.md", "export": "sharing.md", "import": "sharing.md", "bundle": "sharing.md",

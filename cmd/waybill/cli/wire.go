@@ -185,7 +185,8 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
 	v := views.New(e.Reader, store, here)
-	listed := lists.New(e.Reader, store, v)
+	finder, listed := unattended.New(e.Reader, store, here), lists.New(e.Reader, store, v)
+	listed.FindPending(finder.PendingOf)
 	kept, inCommits := index.Of(store)
 	if kept != nil {
 		listed.KeepIn(kept, store)
@@ -203,7 +204,7 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 	verifier := verify.New(e.Reader, store, audit)
 	maintained := upkeep.New(e, announced, verifier)
 	maintained.Index = kept
-	return &Store{Engine: e, Views: v, Finder: unattended.New(e.Reader, store, here), Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
+	return &Store{Engine: e, Views: v, Finder: finder, Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: maintained, Learning: learned, Offers: offers,
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, store.Hooks()), Turns: engine.NewTurns(e), Pauses: pausing.New(e, announced),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),

@@ -91,7 +91,7 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by mcpserver.Caller, in m
 		}
 		answer, err := o.Start(ctx, o.CallerOf(by.Actor), seed,
 			engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
-				SourceRef: w.Ref, Goal: in.Goal,
+				SourceRef: w.Ref, Goal: in.Goal, Tags: in.Tags,
 				Context: in.Context.Value(), Preferences: in.Preferences.Changes(), ByAgent: true,
 				Observations: gitobserver.Observe(root)})
 		answer.Warnings = append(answer.Warnings, warning.OfIDs(w)...)

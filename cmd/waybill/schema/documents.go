@@ -49,7 +49,7 @@ func documents() map[string]any {
 		"run_events": document.RunEvents{}, "run_snapshot": openwop.Snapshot{}, "debug_bundle": document.DebugBundle{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
-		"candidates": candidates.List{}, "search": lists.Found{}, "due": document.Due{}, "inbox": inbox.List{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
+		"candidates": candidates.List{}, "search": lists.Found{}, "due": document.Due{}, "work": document.Work{}, "inbox": inbox.List{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
 		"who": commits.Who{}, "cancelled": engine.Cancelled{}, "paused": pausing.State{}, "resumed": pausing.State{}, "taken_back": travel.HandedOver{},
 		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{}, "audit_entry": verify.AuditEntry{},
 		"audit_verification": verify.AuditVerification{},

@@ -21,7 +21,6 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/openwop"
-	"github.com/waybill/waybill/durable/perform"
 	hoststep "github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/durable/workflow/promptref"
@@ -84,7 +83,7 @@ func (h *host) allow(ctx context.Context, d engine.Definition) error {
 		return fault.New(fault.CapabilityRequired, "the workflow %q has steps that this host does not perform: %s",
 			d.Workflow.WorkflowID, strings.Join(types, ", ")).With("requiredCapability", types[0])
 	}
-	return h.performing.performer(nil).Allow(ctx, d.Workflow, string(d.SourceKind), perform.Options{})
+	return h.performing.pool.Allow(ctx, d)
 }
 
 // Cancel implements httpserver.Host.

@@ -78,8 +78,7 @@ func (p *performing) answer(ctx context.Context, by engine.Caller, at engine.Pos
 	r := openRun{at.Session, at.Run}
 	changed := ports.WaiterOf(p.store.Ports, session.LogsOf(at.Session)...)
 	defer changed.Close()
-	g := &given{by: by, done: make(chan error, 1), opts: perform.Options{NoWait: true, Context: w.Context, Yes: w.Confirmed, Only: true,
-		Answer: w.Answer, Expect: w.Expect}}
+	g := &given{by: by, done: make(chan error, 1), opts: perform.Options{Context: w.Context, Yes: w.Confirmed, Only: true, Answer: w.Answer, Expect: w.Expect}}
 	p.answers.add(r, g)
 	p.queue.Add(r)
 	for {

@@ -5,18 +5,15 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/unattended"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	hoststep "github.com/waybill/waybill/durable/run/host"
-	"github.com/waybill/waybill/durable/store/trust"
-	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/infra/process"
 	"github.com/waybill/waybill/infra/workqueue"
-	"github.com/waybill/waybill/ports"
 )
 
 // performing has the runs of one store performed that were created over HTTP: what 'waybill run' performs without a
@@ -24,13 +21,12 @@ import (
 type performing struct {
 	app     *cli.App
 	store   *cli.Store
-	root    string // where trust counts, and the folder of the commands
+	pool    *unattended.Pool
 	queue   *workqueue.Queue[openRun]
 	watched watchedRuns
 	// test is what the steps of a run have that only a host with test seams performs; nil without them.
 	test    func(context.Context, engine.Position) (*hoststep.Test, error)
 	asked   func(hoststep.Result) // with test: called for each result
-	runners chan *process.Runner  // one for each worker: a runner runs one command at a time
 	answers answers
 }
 
@@ -48,10 +44,7 @@ const (
 
 // newPerforming returns the runs of a store, none of which is performed before queue runs.
 func newPerforming(a *cli.App, o *cli.Store, root string) *performing {
-	p := &performing{app: a, store: o, root: root, runners: make(chan *process.Runner, workers)}
-	for range workers {
-		p.runners <- &process.Runner{Dir: root, Root: root, Env: a.Env}
-	}
+	p := &performing{app: a, store: o, pool: unattended.NewPool(a, o, root, root, workers)}
 	p.queue = workqueue.New(p.perform)
 	return p
 }
@@ -71,7 +64,7 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 		p.performAnswer(ctx, r, a)
 		return time.Time{}
 	}
-	state, err := p.store.UnattendedRun(ctx, r.session, r.run)
+	state, err := p.store.PendingOfRun(ctx, r.session, r.run)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		p.note(r, err, "a run cannot be read")
@@ -81,12 +74,12 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	case state.Ended:
 		p.watched.remove(r)
 		return time.Time{}
-	case !state.Ready:
+	case state.Kind == index.NothingPending || state.Imported:
 		return time.Time{} // a person, an agent or another program is next; the log wakes the run
 	case state.AtMs > p.app.NowMs():
 		return time.UnixMilli(state.AtMs)
 	}
-	report, err := p.call(ctx, r, p.caller(), perform.Options{NoWait: true})
+	report, err := p.call(ctx, r, p.pool.Caller(), perform.Options{})
 	next := perform.After(report, err)
 	switch {
 	case ctx.Err() != nil:
@@ -105,60 +98,16 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	return time.Time{}
 }
 
-// call performs a run with one of the runners.
+// call performs a run.
 func (p *performing) call(ctx context.Context, r openRun, by engine.Caller, o perform.Options) (perform.Report, error) {
-	runner := <-p.runners
-	defer func() { p.runners <- runner }()
-	performer := p.performer(runner)
-	performer.By = by
-	if err := p.performWith(ctx, r, performer); err != nil {
-		return perform.Report{}, err
-	}
-	return performer.Perform(ctx, r.session, r.run, o)
+	return p.pool.Perform(ctx, r.session, r.run, o, func(to *perform.Performer) error {
+		to.By, to.Hosts = by, hoststep.Perform
+		return p.performWith(ctx, r, to)
+	})
 }
 
 // note writes a diagnostic about a run.
 func (p *performing) note(r openRun, err error, what string) {
 	log := p.app.Log()
 	log.Info().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg(what)
-}
-
-// close ends the processes that stop commands. No run is performed any more.
-func (p *performing) close() {
-	for range workers {
-		(<-p.runners).Close()
-	}
-}
-
-// performer performs one run. It asks no person, and believes recorded trust alone.
-func (p *performing) performer(commands ports.Commands) *perform.Performer {
-	return &perform.Performer{Engine: p.store.Engine, Logs: p.store.Logs(), Commands: commands, Person: absent{},
-		Display: perform.NoDisplay{}, Performers: p.store.Performers(), Hosts: hoststep.Perform, Pins: p.app.Pins(p.root), Trusted: p.store.TrustedHere,
-		TrustedBefore: p.store.TrustedBefore, Remember: func(context.Context, compile.Compiled, trust.Fixed) error { return nil },
-		By: p.caller(), NowMs: p.app.NowMs, Pause: pause, OfStore: p.app.OfStore,
-		ContinueLine: p.line("run", "--run"), SubmitLine: p.line("continue", "--run"), ApproveLine: p.line("approve")}
-}
-
-// caller is an agent, as of a run without a terminal: what the server performs, no person decides.
-func (p *performing) caller() engine.Caller {
-	return p.store.CallerOf(event.Actor{Kind: event.Agent, Ref: p.app.Flags.As})
-}
-
-// line returns the command lines about a run, for the suggestions of errors.
-func (p *performing) line(words ...string) func(id.Run, ...string) fault.Command {
-	return func(run id.Run, more ...string) fault.Command {
-		return p.app.StoreCommand(append(append(append([]string{}, words...), run.String()), more...)...)
-	}
-}
-
-// pause waits for a number of milliseconds, or returns the error of ctx.
-func pause(ctx context.Context, ms int64) error {
-	timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -147,7 +147,7 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 // closeHosts ends the commands and closes the stores.
 func closeHosts(hosts []*host) {
 	for _, h := range hosts {
-		h.performing.close()
+		h.performing.pool.Close()
 		h.store.Close()
 	}
 }

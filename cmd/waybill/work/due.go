@@ -9,11 +9,11 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	performing "github.com/waybill/waybill/cmd/waybill/cli/unattended"
 	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -70,43 +70,54 @@ func due(ctx context.Context, a *cli.App, o *cli.Store, run bool) (document.Due,
 	if err != nil {
 		return doc, err
 	}
-	for _, row := range list.Items {
-		item := document.DueItem{DueRun: row}
-		if run {
-			if err := continueDue(ctx, a, o, &item); err != nil {
-				return doc, err
-			}
+	if run {
+		root, err := a.TrustRoot()
+		if err != nil {
+			return doc, err
 		}
-		doc.Items = append(doc.Items, item)
+		pool := performing.NewPool(a, o, root, "", 1)
+		defer pool.Close()
+		var stop func()
+		ctx, stop = performing.UntilSignal(ctx, nil, func() {})
+		defer stop()
+		err = continueAll(ctx, pool, list.Items, &doc)
+		return doc, err
+	}
+	for _, row := range list.Items {
+		doc.Items = append(doc.Items, document.DueItem{DueRun: row})
 	}
 	return doc, nil
 }
 
+// continueAll performs runs without a person, one after the other, and adds them to the document.
+func continueAll(ctx context.Context, pool *performing.Pool, all []unattended.DueRun, doc *document.Due) error {
+	for _, row := range all {
+		item := document.DueItem{DueRun: row}
+		if err := continueDue(ctx, pool, &item); err != nil {
+			return err
+		}
+		doc.Items = append(doc.Items, item)
+	}
+	return nil
+}
+
 // continueDue performs one run without a person and fills in what happened. The error is INTERRUPTED:
 // any other concerns the run alone.
-func continueDue(ctx context.Context, a *cli.App, o *cli.Store, item *document.DueItem) error {
+func continueDue(ctx context.Context, pool *performing.Pool, item *document.DueItem) error {
 	if item.Imported {
 		// A bundle must not start commands here; a person who continues the run takes it over.
 		item.Outcome = unattended.DueSkipped
-		item.Error = &document.DueFault{Code: fault.RunWaiting, Message: "the run was imported, and no person has continued it here",
-			Suggestion: "Continue it with " + continueLine(a, item.RunID).Line() + " at a terminal."}
+		item.Error = document.DueFaultOf(pool.Imported(item.RunID))
 		return nil
 	}
-	s := newRunner(a, o, &runInput{quiet: true, unattended: true}, "")
-	defer s.commands.Close()
-	ctx, stop := interruptible(ctx, s.view)
-	defer stop()
-	report, err := s.performer.Perform(ctx, item.SessionID, item.RunID, perform.Options{NoWait: true, Expect: item.Attempt})
-	s.view.Stopped()
+	report, err := pool.Perform(ctx, item.SessionID, item.RunID, perform.Options{Expect: item.Attempt}, nil)
 	item.Performed = report.Performed
 	if fault.Is(err, fault.Interrupted) {
 		return err
 	}
 	item.Outcome = outcomeOf(report, err)
 	if err != nil && !errors.Is(err, perform.ErrMoved) {
-		hash, _ := fault.Of(err).Details["workflowHash"].(string)
-		f := faults.Redact(a.SuggestForStore(fault.Of(s.suggestTrust(hash, err))))
-		item.Error = &document.DueFault{Code: f.Code, Message: f.Message, Suggestion: f.Suggestion.String()}
+		item.Error = document.DueFaultOf(pool.Explain(err))
 	}
 	return nil
 }

@@ -101,8 +101,6 @@ type runInput struct {
 	trust bool // allow the commands of FILE or ID in this call, without recording trust
 	yes   bool // answer confirmations with yes; does not approve
 	quiet bool
-	// unattended: no person is present, also if the streams are a terminal.
-	unattended bool
 	// notes answer each step that needs only notes.
 	notes string
 	// notesGiven distinguishes empty notes, which are an answer, from no --notes.
@@ -135,8 +133,8 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 		return cli.UsageFault(cmd, "--trust allows the commands of FILE or ID, and --run alone names neither").
 			Suggest("Name what the run was started from, as in %s, or record trust with %s at a terminal.",
 				fault.Command{"run", "FILE", "--run", in.ref, "--trust"}, fault.Command{"trust", "FILE"})
-	case in.ref != "" && (in.start.title != "" || in.start.key != ""):
-		return cli.UsageFault(cmd, "--title and --key are for a new run and cannot be combined with --run")
+	case in.ref != "" && (in.start.title != "" || in.start.key != "" || in.start.tags != ""):
+		return cli.UsageFault(cmd, "--title, --tags and --key are for a new run and cannot be combined with --run")
 	}
 	return nil
 }

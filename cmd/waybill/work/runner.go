@@ -51,12 +51,8 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 	}
 	store, _ := a.StoreName() // it was opened
 	root, _ := a.TrustRoot()  // without one, trust is refused where it is needed
-	streams, asker := a.In, a.Consent(a.Colors(a.Err))
-	if in.unattended {
-		streams, asker = nil, nil
-	}
-	s.view = runview.New(runview.Options{In: streams, Out: shown, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
-		Consent: asker, Store: store, TrustRoot: root, Quiet: in.quiet, Short: page.ShortRun,
+	s.view = runview.New(runview.Options{In: a.In, Out: shown, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
+		Consent: a.Consent(a.Colors(a.Err)), Store: store, TrustRoot: root, Quiet: in.quiet, Short: page.ShortRun,
 		Read: func(name string) (advance.Artifact, error) { return typedFile(a, name) }})
 	s.commands = &process.Runner{Env: a.Env, Output: s.view.Output(), Root: root}
 	s.performer = &perform.Performer{

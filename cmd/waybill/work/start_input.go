@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/gitobserver"
 )
 
@@ -22,6 +23,7 @@ type startInput struct {
 	key     string
 	title   string
 	goal    string
+	tags    string
 	context contextInput
 	// autonomy and risk policy; unset ones have their defaults
 	prefs preferenceInput
@@ -34,7 +36,8 @@ func (in *startInput) flags(cmd *cobra.Command) {
 	cli.WithOptions(cmd,
 		cli.Opt(&in.key, "key KEY", "make the start idempotent: the same KEY returns the recorded run"),
 		cli.Opt(&in.title, "title TEXT", "title of the run in lists: TEXT (default: the workflow's name)"),
-		cli.Opt(&in.goal, "goal TEXT", "what the run is for: TEXT, at most 1024 bytes; names a run without title"))
+		cli.Opt(&in.goal, "goal TEXT", "what the run is for: TEXT, at most 1024 bytes; names a run without title"),
+		cli.Opt(&in.tags, "tags TAG,TAG", "tags of the run, by which 'waybill work' takes it"))
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)
 }
@@ -60,6 +63,10 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 		return out, fault.New(fault.ValidationError, "--goal: %d bytes, at most %d are allowed", len(in.goal),
 			limits.GoalBytesMax)
 	}
+	tags, err := advance.ParseTags(in.tags)
+	if err != nil {
+		return out, err
+	}
 	// A file that cannot be read is rejected before the workflow is looked up.
 	given, err := in.context.read(a)
 	if err != nil {
@@ -82,6 +89,7 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 	return engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind), SourceRef: w.Ref,
 		Title:   in.title,
 		Goal:    in.goal,
+		Tags:    tags,
 		Key:     in.key,
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Format is the number of the form of the index.
-const Format = 2
+const Format = 3
 
 // Run is a run of a session: what orders and finds it, and its row.
 type Run struct {
@@ -28,8 +28,8 @@ type Run struct {
 	// States are the statuses by which the run is selected. The index does not keep them.
 	States []string
 	// Row is what a list shows of the run; this package does not look into it.
-	Row   string
-	facts string
+	Row            string
+	facts, pending string
 }
 
 // Content is what lists show of one session.
@@ -215,6 +215,7 @@ func encodeContent(c Content) []byte {
 		w.Bool(r.Open)
 		w.Text(r.Row)
 		w.Text(r.facts)
+		w.Text(r.pending)
 	}
 	return w.Bytes()
 }
@@ -223,7 +224,7 @@ func encodeContent(c Content) []byte {
 func decodeContent(text string, c *Content, runs *[]Run) bool {
 	in := NewReader(text)
 	c.Events, c.Marked, c.Keep = in.Int(), in.Bool(), true
-	for range in.Count(7) {
+	for range in.Count(8) {
 		var r Run
 		if r.ID.UnmarshalString(in.Text()) != nil {
 			return false
@@ -232,7 +233,7 @@ func decodeContent(text string, c *Content, runs *[]Run) bool {
 			return false
 		}
 		r.LastAtMs, r.LastIndex, r.Open = in.Int(), in.Int(), in.Bool()
-		r.Row, r.facts = in.Text(), in.Text()
+		r.Row, r.facts, r.pending = in.Text(), in.Text(), in.Text()
 		*runs = append(*runs, r)
 	}
 	return in.Done()

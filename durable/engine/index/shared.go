@@ -130,9 +130,10 @@ func (c Content) Brief() manifest.Brief {
 		w.Text(r.Tip.String())
 		w.Text(r.Row)
 		w.Text(r.facts)
-		f := r.Facts()
+		w.Text(r.pending)
+		f, pending := r.Facts(), r.Pending()
 		b.Runs[i] = manifest.BriefRun{ID: r.ID, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex, Open: r.Open, States: r.States,
-			Workflow: f.WorkflowID, Branches: f.Branches, Data: string(w.Bytes())}
+			Workflow: f.WorkflowID, Branches: f.Branches, Tags: pending.Tags, Pending: string(pending.Kind), Data: string(w.Bytes())}
 	}
 	return b
 }
@@ -151,6 +152,6 @@ func runOf(b *manifest.BriefRun) (r Run, ok bool) {
 	if tip := in.Text(); tip != "" && r.Tip.UnmarshalString(tip) != nil {
 		return r, false
 	}
-	r.Row, r.facts = in.Text(), in.Text()
+	r.Row, r.facts, r.pending = in.Text(), in.Text(), in.Text()
 	return r, in.Done()
 }

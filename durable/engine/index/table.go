@@ -27,6 +27,15 @@ type table struct {
 	onRead func(read, of int)
 
 	mu sync.Mutex // one goroutine reads what changed, the others wait for it
+	// unsaved are entries that were read and are not in the file: a process that lists again and again, such as a worker,
+	// reads a session once for each change.
+	unsaved map[id.Session]unsaved
+}
+
+// unsaved is an entry, and when the observation began after which it was read.
+type unsaved struct {
+	entry
+	beganNs int64
 }
 
 // newTable returns the table with a name. format is the number of its form: it is raised with every change of the
@@ -99,7 +108,8 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 	each func(context.Context, id.Session) ([]byte, bool, error)) (out []entry, err error) {
 	out = make([]entry, len(now.Sessions))
 	var changed []int
-	found := 0
+	found := 0 // entries of the file
+	fresh := map[id.Session]unsaved{}
 	for i, at := 0, 0; i < len(out); i++ {
 		st := &now.Sessions[i]
 		for at < len(have.entries) && have.entries[at].session != st.Session &&
@@ -114,13 +124,17 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 				continue
 			}
 		}
+		if u, ok := t.unsaved[st.Session]; ok && (saved{beganNs: u.beganNs}).holds(&u.entry, st) {
+			out[i] = u.entry
+			fresh[st.Session] = u
+			continue
+		}
 		out[i] = entry{session: st.Session, state: st.State, folder: st.Folder, changedNs: st.ChangedNs}
 		changed = append(changed, i)
 	}
 	if leave > 0 && len(changed) <= leave {
 		return out, nil
 	}
-	fresh := 0
 	for n, i := range changed {
 		t.onRead(n, len(changed))
 		e := &out[i]
@@ -129,24 +143,25 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 			return nil, err
 		}
 		if e.text, e.kept = string(text), keep; keep {
-			fresh++
+			fresh[e.session] = unsaved{*e, now.AtNs}
 		}
 	}
+	t.unsaved = fresh
 	// Sessions that are gone are removed from the file at once.
-	if fresh >= rewriteAfter || found < len(have.entries) {
-		t.write(ctx, saved{now.AtNs, out})
+	if (len(fresh) >= rewriteAfter || found < len(have.entries)) && t.write(ctx, saved{now.AtNs, out}) {
+		t.unsaved = nil
 	}
 	return out, nil
 }
 
-// write writes the entries that are kept. Errors are ignored: they are computed again.
-func (t *table) write(ctx context.Context, s saved) {
+// write writes the entries that are kept, and reports whether it did. Errors are ignored: they are computed again.
+func (t *table) write(ctx context.Context, s saved) bool {
 	key := sealed.Key(ctx, t.source)
 	doc := encode(s)
 	if key == nil || len(doc) > limits.IndexBytesMax {
-		return
+		return false
 	}
-	_ = t.source.StoreHead(ctx, t.place, t.format, sealed.Append(nil, t.seal, key, doc))
+	return t.source.StoreHead(ctx, t.place, t.format, sealed.Append(nil, t.seal, key, doc)) == nil
 }
 
 // load returns the stored content, an empty one if none is valid.
@@ -173,6 +188,7 @@ func (t *table) load(ctx context.Context, key *token.Key) saved {
 func (t *table) forget(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.unsaved = nil
 	for format := 1; format <= t.format; format++ {
 		if data, err := t.source.CachedHead(ctx, t.place, format, 1); err != nil || len(data) > 0 {
 			_ = t.source.StoreHead(ctx, t.place, format, nil)

@@ -74,8 +74,14 @@ func (o *Lists) rowsOf(ctx context.Context, s id.Session, fold *runs.Fold, healt
 		out.rows, out.notes = append(out.rows, row), append(out.notes, notesOf(r))
 		out.facts = append(out.facts, index.Facts{WorkflowID: row.WorkflowID, WorkflowName: w.Name, Title: r.Started.Title,
 			Goal: r.Started.Goal, Heads: fold.Observed("git_head_sha"), Branches: fold.Observed("git_branch"), Labels: sums.Labels})
-		out.runs = append(out.runs, index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex,
-			Open: row.IsOpen(), States: statesOf(row)})
+		listed := index.Run{ID: runID, Tip: r.Tip, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex, Open: row.IsOpen(),
+			States: statesOf(row)}
+		if o.pending != nil && row.Health == manifest.Healthy && isUnderWay(row.Status) {
+			pending, err := o.pending(ctx, s, fold, r)
+			out.settled = out.settled && err == nil
+			listed = listed.WithPending(pending)
+		}
+		out.runs = append(out.runs, listed)
 	}
 	out.settled = out.settled && len(out.unreadable) == 0
 }
@@ -87,6 +93,11 @@ func statesOf(row views.RunSummary) []string {
 		out = append(out, string(runs.Failed))
 	}
 	return out
+}
+
+// isUnderWay reports a status at which something may be pending for a performer.
+func isUnderWay(s runs.Status) bool {
+	return s == runs.InProgress || s == runs.Blocked || s == runs.Cancelling
 }
 
 // keptRuns are the runs as a catalogue keeps them.

@@ -22,6 +22,8 @@ type Lists struct {
 	store views.Source
 	views *views.Views
 	index index.Catalogue // nil: lists read every session
+	// pending is what FindPending was called with; nil: nothing is pending of any run.
+	pending PendingOf
 }
 
 // New returns the lists of what r reads, which is s.

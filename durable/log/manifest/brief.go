@@ -20,5 +20,8 @@ type BriefRun struct {
 	States   []string
 	Workflow string
 	Branches []string
-	Data     string
+	// Tags are those of the run. Pending is what a performer that asks no person can do of it, "" for nothing.
+	Tags    []string
+	Pending string
+	Data    string
 }

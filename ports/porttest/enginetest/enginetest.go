@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/engine/wire"
+	"github.com/waybill/waybill/durable/engine/working"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -63,6 +64,7 @@ type Engine struct {
 	settings.Settings
 	Wire   *wire.Wire
 	Pauses pausing.Pauses
+	Work   *working.Work
 
 	// Store is what the parts use.
 	Store Store
@@ -73,10 +75,13 @@ func Over(s Store) *Engine {
 	e := engine.New(s)
 	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
 	v := views.New(e.Reader, s, here)
+	finder, listed := unattended.New(e.Reader, s, here), lists.New(e.Reader, s, v)
+	listed.FindPending(finder.PendingOf)
 	audit := verify.NewAuditor(e.Ledger(), s)
 	verifier := verify.New(e.Reader, s, audit)
-	return &Engine{Engine: e, Views: v, Finder: unattended.New(e.Reader, s, here), Lists: lists.New(e.Reader, s, v), Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
+	return &Engine{Engine: e, Views: v, Finder: finder, Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
+		Work:     working.New(listed, finder, s.Performers(), 0),
 		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Pauses: pausing.New(e, s),
 		Store: s}
 }

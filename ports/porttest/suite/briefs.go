@@ -150,7 +150,7 @@ func selectedBriefs(t *testing.T, open func() CataloguedStore) {
 			run.Open, run.States = true, append(run.States, "failed")
 		}
 		if i == 2 {
-			run.Workflow, run.Branches = "other", []string{"main", "topic"}
+			run.Workflow, run.Branches, run.Pending = "other", []string{"main", "topic"}, "command"
 		}
 		_, err := Gate(s, with(r.Start(), b))
 		must(t, err)
@@ -167,6 +167,7 @@ func selectedBriefs(t *testing.T, open func() CataloguedStore) {
 		"a branch":      {ports.BriefQuery{Branch: "topic"}, []int{2}},
 		"since":         {ports.BriefQuery{SinceMs: atMs + 20}, []int{2, 3}},
 		"open":          {ports.BriefQuery{Open: true}, []int{1}},
+		"pending":       {ports.BriefQuery{Pending: true}, []int{2}},
 		"a run":         {ports.BriefQuery{Run: all[3].RunID.String()}, []int{3}},
 		"a prefix":      {ports.BriefQuery{Run: "run_"}, []int{0, 1, 2, 3}},
 		"none":          {ports.BriefQuery{Run: "run_none"}, nil},

@@ -4,6 +4,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/redact/faults"
 )
 
 // Due is the document "due": the runs whose wait is over, and with --run what happened to each.
@@ -33,4 +34,10 @@ type DueFault struct {
 	Code       fault.Code `json:"code"`
 	Message    string     `json:"message"`
 	Suggestion string     `json:"suggestion,omitzero"`
+}
+
+// DueFaultOf returns the reason for a fault, without the secrets that its texts may have.
+func DueFaultOf(f *fault.Fault) *DueFault {
+	f = faults.Redact(f)
+	return &DueFault{Code: f.Code, Message: f.Message, Suggestion: f.Suggestion.String()}
 }

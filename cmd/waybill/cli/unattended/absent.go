@@ -1,4 +1,4 @@
-package serve
+package unattended
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// absent is the person of a server: it is never present, so that no question is asked. A step that needs a person stops
+// absent is the person of a program: it is never present, so that no question is asked. A step that needs a person stops
 // the execution of the run, and the run waits.
 type absent struct{}
 

@@ -1,0 +1,51 @@
+package lists
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/engine/index"
+	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// PendingOf returns what a performer that asks no person needs to know of a run. It must be a function of the files that the
+// index observes.
+type PendingOf func(context.Context, id.Session, *runs.Fold, *runs.Run) (index.Pending, error)
+
+// FindPending makes the lists find what is pending of each run with a function. It is called before they are used.
+func (o *Lists) FindPending(of PendingOf) {
+	o.pending = func(ctx context.Context, s id.Session, fold *runs.Fold, r *runs.Run) (index.Pending, error) {
+		p, err := of(ctx, s, fold, r)
+		if p.Kind == index.HostPending {
+			return index.Pending{}, err // it depends on the settings of the store, and the host knows its runs
+		}
+		return p, err
+	}
+}
+
+// PendingRun is a run of which something is pending that a performer does without a person.
+type PendingRun struct {
+	Session   id.Session
+	Run       id.Run
+	LastIndex int64 // of the run's last activity
+	index.Pending
+}
+
+// PendingRuns returns the runs of a store of which a command, a wait or the end is pending, as they were read last, in
+// the order of Runs, and the sessions that cannot be read. The errors are those of Runs.
+func PendingRuns(ctx context.Context, o *Lists) (out []PendingRun, unreadable []views.Unreadable, err error) {
+	_, err = session.Whole(o.store, func() (struct{}, error) {
+		all, damaged, _, err := o.listed(ctx, false, ports.BriefQuery{Pending: true})
+		out, unreadable = nil, damaged
+		for _, l := range all {
+			if p := l.Pending(); p.Kind != index.NothingPending {
+				out = append(out, PendingRun{l.session, l.ID, l.LastIndex, p})
+			}
+		}
+		return struct{}{}, err
+	})
+	return out, unreadable, err
+}
