@@ -134,8 +134,8 @@ func (w *worker) take(ctx context.Context) (claimed bool, rest pause, err error)
 			rest = rest.until(at - w.nowMs())
 		}
 		for _, p := range w.passed {
-			if p.pause > 0 {
-				rest = rest.until(p.untilMs - w.nowMs())
+			if ms := p.untilMs - w.nowMs(); p.pause > 0 && ms > 0 {
+				rest = rest.until(ms)
 			}
 		}
 		return false, rest, nil
