@@ -35,10 +35,3 @@ func TestChanges(t *testing.T) {
 		return func() suite.ChangingStore { return disk.Open(time.Second) }
 	})
 }
-
-func TestBriefs(t *testing.T) {
-	suite.Briefs(t, func(t *testing.T) func() suite.CataloguedStore {
-		disk := memstore.NewDisk(suite.Seed(1))
-		return func() suite.CataloguedStore { return disk.Open(time.Second) }
-	})
-}

@@ -59,7 +59,7 @@ func silent(t *testing.T, what string, w *ports.Waiter) {
 }
 
 // record commits a plan.
-func record(t *testing.T, s Store, p manifest.Plan) {
+func record(t testing.TB, s Store, p manifest.Plan) {
 	t.Helper()
 	if _, err := Gate(s, p); err != nil {
 		t.Fatal(err)
