@@ -31,7 +31,7 @@ func TestPorts(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
-	suite.Changes(t, func(t *testing.T) func() suite.ChangingStore {
+	suite.Changes(t, func(t testing.TB) func() suite.ChangingStore {
 		open := opener(t)
 		return func() suite.ChangingStore { return open(time.Second) }
 	})

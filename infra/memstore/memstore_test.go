@@ -30,7 +30,7 @@ func setup(testing.TB) suite.Bench {
 func TestPorts(t *testing.T) { suite.Run(t, setup) }
 
 func TestChanges(t *testing.T) {
-	suite.Changes(t, func(t *testing.T) func() suite.ChangingStore {
+	suite.Changes(t, func(t testing.TB) func() suite.ChangingStore {
 		disk := memstore.NewDisk(suite.Seed(1))
 		return func() suite.ChangingStore { return disk.Open(time.Second) }
 	})

@@ -38,7 +38,7 @@ type handle struct {
 
 // parts are the parts of the engine over a handle, and how runs of it are performed.
 type parts struct {
-	t    *testing.T
+	t    testing.TB
 	e    *engine.Engine
 	logs ports.Logs
 }
@@ -142,7 +142,7 @@ func (free) Hold(context.Context, id.Session) (ports.Lease, error) {
 }
 
 // setup is a suite.WorkSetup over the handles that open returns.
-func setup(t *testing.T, open func() (*engine.Engine, handle, ports.Logs)) suite.WorkSetup {
+func setup(t testing.TB, open func() (*engine.Engine, handle, ports.Logs)) suite.WorkSetup {
 	e, _, logs := open()
 	p := parts{t, e, logs}
 	return suite.WorkSetup{Open: func() suite.WorkStore {
@@ -153,7 +153,7 @@ func setup(t *testing.T, open func() (*engine.Engine, handle, ports.Logs)) suite
 
 // TestWorkInMemory is the conformance suite over a store in memory, whose sessions are read for each list.
 func TestWorkInMemory(t *testing.T) {
-	suite.Work(t, func(t *testing.T) suite.WorkSetup {
+	suite.Work(t, func(t testing.TB) suite.WorkSetup {
 		disk := memstore.NewDisk(id.Seed{9})
 		return setup(t, func() (*engine.Engine, handle, ports.Logs) {
 			s := disk.Open(10 * time.Second)
@@ -169,7 +169,7 @@ type inMemory struct{ *memstore.Store }
 func (inMemory) UnknownEntries(context.Context) ([]string, error) { return nil, nil }
 
 // onDisk opens a store in a directory, with an index.
-func onDisk(t *testing.T, dir string, onRead func(read, of int)) (*engine.Engine, *working.Work, *filestore.Store) {
+func onDisk(t testing.TB, dir string, onRead func(read, of int)) (*engine.Engine, *working.Work, *filestore.Store) {
 	t.Helper()
 	s, err := filestore.OpenDir(dir, filestore.Options{LockWait: 10 * time.Second})
 	if err != nil {
@@ -182,7 +182,7 @@ func onDisk(t *testing.T, dir string, onRead func(read, of int)) (*engine.Engine
 
 // TestWorkOnFiles is the conformance suite over a store of files with an index.
 func TestWorkOnFiles(t *testing.T) {
-	suite.Work(t, func(t *testing.T) suite.WorkSetup {
+	suite.Work(t, func(t testing.TB) suite.WorkSetup {
 		dir := t.TempDir() + "/store"
 		return setup(t, func() (*engine.Engine, handle, ports.Logs) {
 			e, w, s := onDisk(t, dir, nil)

@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -85,7 +86,7 @@ func idleMethods() []idle {
 		cached   = "a head cache is kept for each session and format"
 		objects  = "objects are found by their digest"
 	)
-	return append(besideStores(), []idle{
+	return append(slices.Concat(besideStores(), ofChanges(), []idle{ofWork()}), []idle{
 		ofStore("Logs.Read", read, func(st s) s { return noRead{st} }),
 		ofStore("Visitor.Visit", read, func(st s) s { return noVisit{st} }),
 		ofStore("Logs.Confirm", "a head of another log is not on the chain", func(st s) s { return noConfirm{st} }),
