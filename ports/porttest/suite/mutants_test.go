@@ -20,6 +20,7 @@ type idle struct {
 	in     string // the name of the case
 	// sound runs the case over an implementation, and broken over the same one without the method.
 	sound, broken func(testing.TB)
+	unseen        string // why this system cannot show that the case fails; "" where it can
 }
 
 // ofStore is a row for a method of a store.
@@ -54,6 +55,9 @@ func TestMethodsThatDoNothing(t *testing.T) {
 			if why := mutant.Failure(t, row.sound); why != "" {
 				t.Errorf("the case %q fails over a sound implementation: %s", row.in, why)
 			}
+			if row.unseen != "" {
+				t.Skip(row.unseen)
+			}
 			if why := mutant.Failure(t, row.broken); why == "" {
 				t.Errorf("an implementation whose %s does nothing passes the case %q", row.method, row.in)
 			} else {
@@ -86,7 +90,7 @@ func idleMethods() []idle {
 		cached   = "a head cache is kept for each session and format"
 		objects  = "objects are found by their digest"
 	)
-	return append(slices.Concat(besideStores(), ofChanges(), []idle{ofWork()}), []idle{
+	return append(slices.Concat(besideStores(), ofChanges(), ofOpened(), []idle{ofWork()}), []idle{
 		ofStore("Logs.Read", read, func(st s) s { return noRead{st} }),
 		ofStore("Visitor.Visit", read, func(st s) s { return noVisit{st} }),
 		ofStore("Logs.Confirm", "a head of another log is not on the chain", func(st s) s { return noConfirm{st} }),
