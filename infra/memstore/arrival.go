@@ -149,7 +149,7 @@ func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, b
 // INTERNAL.
 func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
 	return a.do(ctx, func() error {
-		name, err := a.s.controlName(ctx, a.session, f)
+		name, err := controlName(ctx, a.s, a.session, f)
 		if err == nil {
 			a.controls[name] = c
 		}
@@ -218,7 +218,7 @@ func (s *Store) BeginExtension(ctx context.Context, session id.Session, logs []p
 		leave, err := to.Witness.Enter(to.Log)
 		if err == nil {
 			x.leave = append(x.leave, leave)
-			if !s.holds(to.Log) {
+			if !holds(s, to.Log) {
 				err = ports.ErrWitness
 			}
 		}

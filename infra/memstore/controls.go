@@ -76,7 +76,7 @@ func (s *Store) update(ctx context.Context, name string, allowed func() error,
 
 // SessionControl implements ports.SessionControls. A file that does not exist is the zero Control.
 func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
-	name, err := s.controlName(ctx, session, f)
+	name, err := controlName(ctx, s, session, f)
 	if err != nil {
 		return ports.Control{}, err
 	}
@@ -90,7 +90,7 @@ func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.
 // SESSION_NOT_FOUND.
 func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
-	name, err := s.controlName(ctx, session, f)
+	name, err := controlName(ctx, s, session, f)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 // DropSessionControl implements ports.SessionControls. A file or a session that does not exist is
 // no error.
 func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f ports.ControlFile) error {
-	name, err := s.controlName(ctx, session, f)
+	name, err := controlName(ctx, s, session, f)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func sessionRoot(session id.Session) string { return "sessions/" + session.Strin
 
 // controlName returns the path of a session's control file, or INTERNAL for any file that is not
 // one. It begins a call of a port.
-func (s *Store) controlName(ctx context.Context, session id.Session, f ports.ControlFile) (string, error) {
+func controlName(ctx context.Context, s *Store, session id.Session, f ports.ControlFile) (string, error) {
 	if !slices.Contains([]ports.ControlFile{ports.ImportedFile, ports.KeepFile}, f) {
 		return "", fault.New(fault.Internal, "%q of kind %q is not a control file of a session", f.Name, f.Kind)
 	}

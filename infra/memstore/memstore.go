@@ -194,7 +194,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 		return at, err
 	}
 	// A witness proves that some handle holds the lock; the lock must be this handle's.
-	if !s.holds(p.Log) {
+	if !holds(s, p.Log) {
 		return at, ports.ErrWitness
 	}
 	seg, err := manifest.EncodeSegment(p.Log, p.Events)
@@ -242,8 +242,8 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	return head, s.committed()
 }
 
-// holds reports whether this handle holds the lock of a log.
-func (s *Store) holds(l manifest.Log) bool {
+// holds reports whether a handle holds the lock of a log.
+func holds(s *Store, l manifest.Log) bool {
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	return s.disk.log(l.Root).holder == s
