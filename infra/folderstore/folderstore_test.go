@@ -33,9 +33,9 @@ func TestPorts(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
-	suite.Changes(t, func(t testing.TB) func() suite.ChangingStore {
+	adapters.Changes(t, func(t testing.TB) func() adapters.ChangingStore {
 		open := opener(t)
-		return func() suite.ChangingStore { return open(time.Second) }
+		return func() adapters.ChangingStore { return open(time.Second) }
 	})
 }
 

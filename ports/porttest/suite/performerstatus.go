@@ -23,7 +23,8 @@ func performerStatus(t testing.TB, open func(time.Duration) Store) {
 		}
 	}
 	free("in a store that does not exist", r.Session)
-	record(t, open(0), r.Start())
+	_, err := Gate(open(0), r.Start())
+	must(t, err)
 	free("without a performer", r.Session)
 	free("a session that does not exist", id.NewSession(id.Seed{99}))
 	must(t, ports.WithHold(ctx, open(0).Performers(), r.Session, func(ports.Hold) error {

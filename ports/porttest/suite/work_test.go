@@ -11,14 +11,15 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 type (
-	noWatch         struct{ suite.ChangingStore }
-	noWatchSessions struct{ suite.ChangingStore }
-	noClaim         struct{ suite.WorkStore }
+	noWatch         struct{ adapters.ChangingStore }
+	noWatchSessions struct{ adapters.ChangingStore }
+	noClaim         struct{ adapters.WorkStore }
 )
 
 func (noWatch) Watch(func(), ...manifest.Log) (stop func())         { return func() {} }
@@ -27,20 +28,20 @@ func (noClaim) Claim(ctx, ports.WorkQuery) (c ports.Claim, e error) { return }
 
 // ofChanges has the rows of Changes, over a store in memory, which reports changes at once.
 func ofChanges() (rows []idle) {
-	for method, change := range map[string]func(suite.ChangingStore) suite.ChangingStore{
-		"Watch":         func(s suite.ChangingStore) suite.ChangingStore { return noWatch{s} },
-		"WatchSessions": func(s suite.ChangingStore) suite.ChangingStore { return noWatchSessions{s} },
+	for method, change := range map[string]func(adapters.ChangingStore) adapters.ChangingStore{
+		"Watch":         func(s adapters.ChangingStore) adapters.ChangingStore { return noWatch{s} },
+		"WatchSessions": func(s adapters.ChangingStore) adapters.ChangingStore { return noWatchSessions{s} },
 	} {
 		in := map[string]string{"Watch": "a log that does not exist yet is watched", "WatchSessions": "all sessions are watched"}[method]
-		for _, c := range suite.ChangesCases() {
+		for _, c := range adapters.ChangesCases() {
 			if c.Name != in {
 				continue
 			}
 			rows = append(rows, ofCase("Changes."+method, in, func(t testing.TB, idle bool) {
 				disk := memstore.NewDisk(suite.Seed(1))
-				b := suite.Watching{Open: func() suite.ChangingStore { return disk.Open(0) }, Quiet: 5 * time.Millisecond}
+				b := adapters.Watching{Open: func() adapters.ChangingStore { return disk.Open(0) }, Quiet: 5 * time.Millisecond}
 				if idle {
-					b.Open, b.Within = func() suite.ChangingStore { return change(disk.Open(0)) }, 50*time.Millisecond
+					b.Open, b.Within = func() adapters.ChangingStore { return change(disk.Open(0)) }, 50*time.Millisecond
 				}
 				c.Run(t, b)
 			}))
@@ -52,7 +53,7 @@ func ofChanges() (rows []idle) {
 // queue is what runs a store in memory has, all of which have a command.
 type queue struct {
 	mu   sync.Mutex
-	runs []suite.WorkRun
+	runs []adapters.WorkRun
 }
 
 // taker is a handle on a queue. It is the second implementation of ports.Work; that of package working runs the same
@@ -79,14 +80,14 @@ func (h taker) Claim(c ctx, _ ports.WorkQuery) (out ports.Claim, err error) {
 }
 
 // start adds a run with a session of its own.
-func (q *queue) start(t testing.TB, s suite.Store) suite.WorkRun {
+func (q *queue) start(t testing.TB, s suite.Store) adapters.WorkRun {
 	t.Helper()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r := suite.NewSessionFixture(len(q.runs) + 1)
 	_, err := suite.Gate(s, r.Start())
 	storetest.Fatal(t, err)
-	q.runs = append(q.runs, suite.WorkRun{Session: r.Session, Run: r.RunID, Workflow: canon.Sum([]byte("a workflow"))})
+	q.runs = append(q.runs, adapters.WorkRun{Session: r.Session, Run: r.RunID, Workflow: canon.Sum([]byte("a workflow"))})
 	return q.runs[len(q.runs)-1]
 }
 
@@ -94,7 +95,7 @@ func (q *queue) start(t testing.TB, s suite.Store) suite.WorkRun {
 func (q *queue) finish(run id.Run) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var left []suite.WorkRun
+	var left []adapters.WorkRun
 	for _, r := range q.runs {
 		if r.Run != run {
 			left = append(left, r)
@@ -106,19 +107,19 @@ func (q *queue) finish(run id.Run) {
 // ofWork has the row of Work.
 func ofWork() idle {
 	const in = "each run is handed out to one performer at a time"
-	for _, c := range suite.WorkCases() {
+	for _, c := range adapters.WorkCases() {
 		if c.Name == in {
 			return ofCase("Work.Claim", in, func(t testing.TB, idle bool) {
 				disk, q := memstore.NewDisk(suite.Seed(1)), &queue{}
-				c.Run(t, suite.WorkSetup{
-					Open: func() (s suite.WorkStore) {
+				c.Run(t, adapters.WorkSetup{
+					Open: func() (s adapters.WorkStore) {
 						if s = (taker{q, disk.Open(0).Performers()}); idle {
 							s = noClaim{s}
 						}
 						return s
 					},
-					Start:  func(suite.WorkPending, int64, ...string) suite.WorkRun { return q.start(t, disk.Open(0)) },
-					Finish: func(r suite.WorkRun) { q.finish(r.Run) },
+					Start:  func(adapters.WorkPending, int64, ...string) adapters.WorkRun { return q.start(t, disk.Open(0)) },
+					Finish: func(r adapters.WorkRun) { q.finish(r.Run) },
 				})
 			})
 		}

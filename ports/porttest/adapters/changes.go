@@ -1,4 +1,4 @@
-package suite
+package adapters
 
 import (
 	"cmp"
@@ -7,14 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // ChangingStore is a store whose changes are watched.
 type ChangingStore interface {
-	Store
+	suite.Store
 	ports.Changes
 }
 
@@ -90,17 +93,24 @@ func (b Watching) settle(w *ports.Waiter) {
 }
 
 // record commits a plan.
-func record(t testing.TB, s Store, p manifest.Plan) {
+func record(t testing.TB, s suite.Store, p manifest.Plan) {
 	t.Helper()
-	if _, err := Gate(s, p); err != nil {
-		t.Fatal(err)
-	}
+	_, err := suite.Gate(s, p)
+	must(t, err)
+}
+
+// marked is a control file of a session.
+func marked(t testing.TB) ports.Control {
+	t.Helper()
+	data, err := canon.ValueOf(imported.Mark{BundleID: "b", Events: 1, Head: canon.Sum(nil)})
+	must(t, err)
+	return ports.Control{V: 1, Data: data}
 }
 
 // changesOfALog: an append of this handle or of another one wakes all waiters of the log and none of another log.
 func changesOfALog(t testing.TB, b Watching) {
 	s, other := b.Open(), b.Open()
-	a, c := NewSessionFixture(1), NewSessionFixture(2)
+	a, c := suite.NewSessionFixture(1), suite.NewSessionFixture(2)
 	record(t, s, a.Start())
 	record(t, s, c.Start())
 	first, second := ports.WaiterOf(s, a.Log, c.Log), ports.WaiterOf(s, a.Log)
@@ -120,20 +130,20 @@ func changesOfALog(t testing.TB, b Watching) {
 
 // changesOfFirstAppend: the first append to a log is a change, of a side log too.
 func changesOfFirstAppend(t testing.TB, b Watching) {
-	s, r := b.Open(), NewSessionFixture(1)
+	s, r := b.Open(), suite.NewSessionFixture(1)
 	events := ports.WaiterOf(b.Open(), r.Log)
 	defer events.Close()
 	record(t, s, r.Start())
 	b.wakes(t, "events", events)
-	notes := ports.WaiterOf(b.Open(), SessionNotes(r.Session))
+	notes := ports.WaiterOf(b.Open(), suite.SessionNotes(r.Session))
 	defer notes.Close()
-	record(t, s, Notes(SessionNotes(r.Session), 0, "one"))
+	record(t, s, suite.Notes(suite.SessionNotes(r.Session), 0, "one"))
 	b.wakes(t, "a side log", notes)
 }
 
 // changesWithoutAGap: a change right after the watch began is not missed, however often.
 func changesWithoutAGap(t testing.TB, b Watching) {
-	s, other, r := b.Open(), b.Open(), NewSessionFixture(1)
+	s, other, r := b.Open(), b.Open(), suite.NewSessionFixture(1)
 	record(t, s, r.Start())
 	for i := range int64(5) {
 		w := ports.WaiterOf(other, r.Log)
@@ -145,7 +155,7 @@ func changesWithoutAGap(t testing.TB, b Watching) {
 
 // changesOfSessions: an append to a session, a new session, an import and a mark wake those who watch all sessions.
 func changesOfSessions(t testing.TB, b Watching) {
-	s, other, r := b.Open(), b.Open(), NewSessionFixture(1)
+	s, other, r := b.Open(), b.Open(), suite.NewSessionFixture(1)
 	w, here := ports.SessionsWaiter(other), ports.SessionsWaiter(s)
 	defer w.Close()
 	defer here.Close()
@@ -157,21 +167,19 @@ func changesOfSessions(t testing.TB, b Watching) {
 	record(t, s, r.Advance(3))
 	b.wakes(t, "an append", w)
 	b.settle(w)
-	imported := NewImportFixture(t, 2, 3)
-	if _, err := imported.Import(s, control(t, 1)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := suite.NewImportFixture(t, 2, 3).Import(s, marked(t))
+	must(t, err)
 	b.wakes(t, "an import", w)
 	b.settle(w)
 	must(t, s.UpdateSessionControl(context.Background(), r.Session, ports.KeepFile, func(ports.Control) (ports.Control, error) {
-		return control(t, 1), nil
+		return marked(t), nil
 	}))
 	b.wakes(t, "a mark", w)
 }
 
 // stoppedWatch: after stop, which may be called twice, nothing is called, and other watches continue.
 func stoppedWatch(t testing.TB, b Watching) {
-	s, r := b.Open(), NewSessionFixture(1)
+	s, r := b.Open(), suite.NewSessionFixture(1)
 	var logs, sessions atomic.Int64
 	stopLog := s.Watch(func() { logs.Add(1) }, r.Log)
 	stopSessions := s.WatchSessions(func() { sessions.Add(1) })
@@ -199,7 +207,7 @@ func stoppedWatch(t testing.TB, b Watching) {
 // waitWithContext: a waiting that ends returns the error of its context.
 func waitWithContext(t testing.TB, b Watching) {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := ports.WaiterOf(b.Open(), manifest.SessionEvents(id.NewSession(Seed(1))))
+	w := ports.WaiterOf(b.Open(), manifest.SessionEvents(id.NewSession(suite.Seed(1))))
 	defer w.Close()
 	cancel()
 	if err := w.Wait(ctx); err != context.Canceled {
