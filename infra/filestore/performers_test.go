@@ -24,7 +24,6 @@ func TestPerformerStatus(t *testing.T) {
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("asking created the lock file: %v", err)
 	}
-	suite.RunPerformerStatus(t, func() suite.PerformerStore { return openDir(t, dir, 0) }, session)
 	fatal(t, ports.WithHold(context.Background(), s.Performers(), session, func(ports.Hold) error { return nil }))
 	fatal(t, os.WriteFile(file, []byte("a note"), 0o600))
 	fatal(t, s.NotPerformed(t.Context(), session))

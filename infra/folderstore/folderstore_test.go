@@ -7,6 +7,8 @@ import (
 
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/folderstore"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -31,8 +33,13 @@ func TestPorts(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
-	suite.Changes(t, func(t *testing.T) func() suite.ChangingStore {
+	adapters.Changes(t, func(t testing.TB) func() adapters.ChangingStore {
 		open := opener(t)
-		return func() suite.ChangingStore { return open(time.Second) }
+		return func() adapters.ChangingStore { return open(time.Second) }
 	})
+}
+
+func TestContract(t *testing.T) {
+	open, other := opener(t), opener(t)
+	adapters.Opened(t, adapters.Handles{Open: func() ports.Store { return open(0) }, Elsewhere: func() ports.Store { return other(0) }})
 }

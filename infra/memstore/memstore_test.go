@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 	"github.com/waybill/waybill/ports/porttest/hosts"
 	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
@@ -30,15 +31,8 @@ func setup(testing.TB) suite.Bench {
 func TestPorts(t *testing.T) { suite.Run(t, setup) }
 
 func TestChanges(t *testing.T) {
-	suite.Changes(t, func(t *testing.T) func() suite.ChangingStore {
+	adapters.Changes(t, func(t testing.TB) func() adapters.ChangingStore {
 		disk := memstore.NewDisk(suite.Seed(1))
-		return func() suite.ChangingStore { return disk.Open(time.Second) }
-	})
-}
-
-func TestBriefs(t *testing.T) {
-	suite.Briefs(t, func(t *testing.T) func() suite.CataloguedStore {
-		disk := memstore.NewDisk(suite.Seed(1))
-		return func() suite.CataloguedStore { return disk.Open(time.Second) }
+		return func() adapters.ChangingStore { return disk.Open(time.Second) }
 	})
 }

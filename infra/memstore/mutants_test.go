@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/hosts"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -106,7 +107,7 @@ func TestMutantsOfLeasesAreDetected(t *testing.T) {
 		}
 		return p
 	}
-	suite.DetectMutants(t, setup, []suite.Mutant{
+	storetest.DetectMutants(t, setup, []storetest.Mutant{
 		{Name: "the lease of an append is not compared", In: "an append under a lease that is not present is refused",
 			Setup: mutated(faulty{change: func(_ handle, p manifest.Plan) manifest.Plan { p.Lease = 0; return p }})},
 		{Name: "only tokens that were never granted are refused", In: "an append under a lease that is not present is refused",

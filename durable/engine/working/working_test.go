@@ -25,12 +25,12 @@ import (
 	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 	"github.com/waybill/waybill/ports/porttest/big"
 	"github.com/waybill/waybill/ports/porttest/sample"
-	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// handle is one process on a store: suite.WorkStore.
+// handle is one process on a store: adapters.WorkStore.
 type handle struct {
 	ports.Work
 	ports.Performers
@@ -38,7 +38,7 @@ type handle struct {
 
 // parts are the parts of the engine over a handle, and how runs of it are performed.
 type parts struct {
-	t    *testing.T
+	t    testing.TB
 	e    *engine.Engine
 	logs ports.Logs
 }
@@ -67,14 +67,14 @@ func over(s interface {
 }
 
 // steps are the last steps of the workflows.
-var steps = map[suite.WorkPending]string{
-	suite.PendingCommand: `{id: c, title: C, action: {kind: command, argv: [deploy]}}`,
-	suite.PendingWait:    `{id: w, title: W, action: {kind: wait, until: "{{at}}"}}`,
-	suite.PendingPerson:  `{id: p, title: P, prompt: p}`,
+var steps = map[adapters.WorkPending]string{
+	adapters.PendingCommand: `{id: c, title: C, action: {kind: command, argv: [deploy]}}`,
+	adapters.PendingWait:    `{id: w, title: W, action: {kind: wait, until: "{{at}}"}}`,
+	adapters.PendingPerson:  `{id: p, title: P, prompt: p}`,
 }
 
 // start starts a run of which something is pending.
-func (p parts) start(pending suite.WorkPending, atMs int64, tags ...string) suite.WorkRun {
+func (p parts) start(pending adapters.WorkPending, atMs int64, tags ...string) adapters.WorkRun {
 	p.t.Helper()
 	_, w, problems := compile.File("test.yaml", source.SourceProject,
 		[]byte(`{id: test.w, name: W, description: d, version: 1.0.0, steps: [`+steps[pending]+`]}`))
@@ -88,13 +88,13 @@ func (p parts) start(pending suite.WorkPending, atMs int64, tags ...string) suit
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return suite.WorkRun{Session: a.Position().Session, Run: a.Position().Run, Workflow: w.Hash()}
+	return adapters.WorkRun{Session: a.Position().Session, Run: a.Position().Run, Workflow: w.Hash()}
 }
 
 var human = engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 1}
 
 // advance records a checkpoint.
-func (p parts) advance(r suite.WorkRun) {
+func (p parts) advance(r adapters.WorkRun) {
 	p.t.Helper()
 	at := engine.Position{Session: r.Session, Run: r.Run, Node: id.RootNode(r.Run)}
 	a, err := p.e.Rehydrate(context.Background(), at)
@@ -107,7 +107,7 @@ func (p parts) advance(r suite.WorkRun) {
 }
 
 // finish performs a run to its end. The caller is its performer.
-func (p parts) finish(r suite.WorkRun) {
+func (p parts) finish(r adapters.WorkRun) {
 	p.t.Helper()
 	line := func(id.Run, ...string) fault.Command { return nil }
 	performer := &perform.Performer{Engine: p.e, Logs: p.logs, Commands: done{}, Person: noPerson{}, Performers: free{},
@@ -141,11 +141,11 @@ func (free) Hold(context.Context, id.Session) (ports.Lease, error) {
 	return ports.Lease{Release: func() error { return nil }}, nil
 }
 
-// setup is a suite.WorkSetup over the handles that open returns.
-func setup(t *testing.T, open func() (*engine.Engine, handle, ports.Logs)) suite.WorkSetup {
+// setup is a adapters.WorkSetup over the handles that open returns.
+func setup(t testing.TB, open func() (*engine.Engine, handle, ports.Logs)) adapters.WorkSetup {
 	e, _, logs := open()
 	p := parts{t, e, logs}
-	return suite.WorkSetup{Open: func() suite.WorkStore {
+	return adapters.WorkSetup{Open: func() adapters.WorkStore {
 		_, h, _ := open()
 		return h
 	}, Start: p.start, Advance: p.advance, Finish: p.finish}
@@ -153,7 +153,7 @@ func setup(t *testing.T, open func() (*engine.Engine, handle, ports.Logs)) suite
 
 // TestWorkInMemory is the conformance suite over a store in memory, whose sessions are read for each list.
 func TestWorkInMemory(t *testing.T) {
-	suite.Work(t, func(t *testing.T) suite.WorkSetup {
+	adapters.Work(t, func(t testing.TB) adapters.WorkSetup {
 		disk := memstore.NewDisk(id.Seed{9})
 		return setup(t, func() (*engine.Engine, handle, ports.Logs) {
 			s := disk.Open(10 * time.Second)
@@ -169,7 +169,7 @@ type inMemory struct{ *memstore.Store }
 func (inMemory) UnknownEntries(context.Context) ([]string, error) { return nil, nil }
 
 // onDisk opens a store in a directory, with an index.
-func onDisk(t *testing.T, dir string, onRead func(read, of int)) (*engine.Engine, *working.Work, *filestore.Store) {
+func onDisk(t testing.TB, dir string, onRead func(read, of int)) (*engine.Engine, *working.Work, *filestore.Store) {
 	t.Helper()
 	s, err := filestore.OpenDir(dir, filestore.Options{LockWait: 10 * time.Second})
 	if err != nil {
@@ -182,7 +182,7 @@ func onDisk(t *testing.T, dir string, onRead func(read, of int)) (*engine.Engine
 
 // TestWorkOnFiles is the conformance suite over a store of files with an index.
 func TestWorkOnFiles(t *testing.T) {
-	suite.Work(t, func(t *testing.T) suite.WorkSetup {
+	adapters.Work(t, func(t testing.TB) adapters.WorkSetup {
 		dir := t.TempDir() + "/store"
 		return setup(t, func() (*engine.Engine, handle, ports.Logs) {
 			e, w, s := onDisk(t, dir, nil)
@@ -223,7 +223,7 @@ func TestIdleWorkReadsNothing(t *testing.T) {
 	if reads > 0 {
 		t.Errorf("%d sessions were read by an idle worker", reads)
 	}
-	r := parts{t, e, s}.start(suite.PendingCommand, 0)
+	r := parts{t, e, s}.start(adapters.PendingCommand, 0)
 	if c := claimed(); c.Run != r.Run || reads != 1 {
 		t.Errorf("%+v, %d sessions were read for one that was started", c, reads)
 	}

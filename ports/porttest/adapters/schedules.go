@@ -1,8 +1,9 @@
 // Package adapters has the conformance suites of ports that are implemented beside a store: commands, notifications, the
-// person, projects, schedules and traces, and what is derived from a store. Each implementation runs its suite in its own
-// tests. The suite of stores is package suite, whose tests break each method of these ports as well.
+// person, projects, schedules and traces, what is derived from a store, its changes, its work and its place. Each
+// implementation runs its suite in its own tests. The suite of stores is package suite, whose tests break each method of
+// these ports as well.
 //
-// Each exported function is the suite of one port.
+// Each exported function is the suite of one port. Those that take long are lists of cases: ChangesCases and WorkCases.
 package adapters
 
 import (

@@ -1,7 +1,7 @@
 // Package mutant runs a test over a faulty implementation and reports whether the test detects it.
 //
 // A mutant is an implementation as a wrong change of the code would make it. A test that passes over it does
-// not check what it states. Start with Failure; suite.DetectMutants does it for the cases of the conformance suite.
+// not check what it states. Start with Failure; storetest.DetectMutants does it for the cases of the conformance suite.
 package mutant
 
 import (

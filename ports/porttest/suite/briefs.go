@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -19,19 +20,13 @@ type CataloguedStore interface {
 	ports.Briefs
 }
 
-// Briefs runs the contract of ports.Briefs as subtests of t, each with a store that does not exist yet. Each call of what setup
-// returns opens another handle, as another process would have it.
-func Briefs(t *testing.T, setup func(t *testing.T) (open func() CataloguedStore)) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, func() CataloguedStore)
-	}{
-		{"a brief is kept in the commit", briefOfCommit},
-		{"a session without a brief of its logs changed", changedBriefs},
-		{"runs are selected", selectedBriefs},
-		{"pages follow each other", pagesOfBriefs},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
+// catalogued is the Run of a case of a store that keeps briefs.
+func catalogued(run func(testing.TB, func() CataloguedStore)) func(testing.TB, Bench) {
+	return func(t testing.TB, b Bench) {
+		if _, ok := b.Open(0).(CataloguedStore); !ok {
+			t.Skip("this store keeps no briefs")
+		}
+		run(t, func() CataloguedStore { return b.Open(time.Second).(CataloguedStore) })
 	}
 }
 
@@ -48,7 +43,7 @@ func with(p manifest.Plan, b *manifest.Brief) manifest.Plan {
 }
 
 // briefs returns what a query selects.
-func briefs(t *testing.T, s ports.Briefs, q ports.BriefQuery) []ports.BriefSession {
+func briefs(t testing.TB, s ports.Briefs, q ports.BriefQuery) []ports.BriefSession {
 	t.Helper()
 	out, err := s.Briefs(context.Background(), q)
 	must(t, err)
@@ -56,7 +51,7 @@ func briefs(t *testing.T, s ports.Briefs, q ports.BriefQuery) []ports.BriefSessi
 }
 
 // onlyBrief returns the brief of the only session.
-func onlyBrief(t *testing.T, s ports.Briefs) ports.BriefSession {
+func onlyBrief(t testing.TB, s ports.Briefs) ports.BriefSession {
 	t.Helper()
 	all := briefs(t, s, ports.BriefQuery{})
 	if len(all) != 1 {
@@ -67,7 +62,7 @@ func onlyBrief(t *testing.T, s ports.Briefs) ports.BriefSession {
 
 // briefOfCommit: every handle has the brief of an append once it has returned, at its head; the one of an append that
 // failed is not.
-func briefOfCommit(t *testing.T, open func() CataloguedStore) {
+func briefOfCommit(t testing.TB, open func() CataloguedStore) {
 	s, r := open(), NewSessionFixture(1)
 	if all := briefs(t, s, ports.BriefQuery{}); len(all) != 0 {
 		t.Errorf("an absent store has %+v", all)
@@ -97,7 +92,7 @@ func briefOfCommit(t *testing.T, open func() CataloguedStore) {
 
 // changedBriefs: a session whose events or annotations were appended without a brief, and one that was imported, are Changed, until
 // the brief of their present logs is kept. One of other logs is not.
-func changedBriefs(t *testing.T, open func() CataloguedStore) {
+func changedBriefs(t testing.TB, open func() CataloguedStore) {
 	ctx, s, r := context.Background(), open(), NewSessionFixture(1)
 	first, err := Gate(s, with(r.Start(), briefAt(r, 2)))
 	must(t, err)
@@ -139,7 +134,7 @@ func changedBriefs(t *testing.T, open func() CataloguedStore) {
 }
 
 // selectedBriefs: each member of a query excludes what does not meet it, and the sessions are in the order of their ids.
-func selectedBriefs(t *testing.T, open func() CataloguedStore) {
+func selectedBriefs(t testing.TB, open func() CataloguedStore) {
 	s := open()
 	var all []*SessionFixture
 	for i := range 4 {
@@ -194,7 +189,7 @@ func selectedBriefs(t *testing.T, open func() CataloguedStore) {
 }
 
 // pagesOfBriefs: runs with equal times have an order too, so that pages have each run once.
-func pagesOfBriefs(t *testing.T, open func() CataloguedStore) {
+func pagesOfBriefs(t testing.TB, open func() CataloguedStore) {
 	s := open()
 	for i := range 7 {
 		r := NewSessionFixture(i)

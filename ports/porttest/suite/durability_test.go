@@ -17,7 +17,7 @@ import (
 // warning of its storage, that has no lock or does not compare the head, each fails a case.
 func TestDurabilityMutants(t *testing.T) {
 	const late = "what is not durable is not acknowledged, and confirmed when it is"
-	mutants := []suite.Mutant{
+	mutants := []storetest.Mutant{
 		{Name: "Confirm is no barrier", In: late, Setup: storetest.Late{Early: map[string]bool{"Confirm": true}}.Bench},
 		{Name: "Append ignores a warning", In: late, Setup: storetest.Late{Deaf: true}.Bench},
 		{Name: "a lock is taken for the append only", In: "a log has one writer at a time", Setup: wrapped(unlocked)},
@@ -27,16 +27,16 @@ func TestDurabilityMutants(t *testing.T) {
 		op, ok := strings.CutPrefix(c.Name, "a power cut after ")
 		if op, _ = strings.CutSuffix(op, " loses nothing"); ok {
 			mutants = append(mutants,
-				suite.Mutant{Name: op + " acknowledges early", In: c.Name,
+				storetest.Mutant{Name: op + " acknowledges early", In: c.Name,
 					Setup: storetest.Late{Early: map[string]bool{op: true}}.Bench},
-				suite.Mutant{Name: op + " ignores a warning", In: op + " does not acknowledge what may be lost",
+				storetest.Mutant{Name: op + " ignores a warning", In: op + " does not acknowledge what may be lost",
 					Setup: storetest.Late{Deaf: true}.Bench})
 		}
 	}
 	if len(mutants) < 30 {
 		t.Errorf("there are %d mutants only: operations are missing", len(mutants))
 	}
-	suite.DetectMutants(t, storetest.Late{}.Bench, mutants)
+	storetest.DetectMutants(t, storetest.Late{}.Bench, mutants)
 }
 
 // wrapped is a bench whose handles are changed.

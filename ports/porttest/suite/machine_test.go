@@ -38,7 +38,12 @@ import (
 // ofPort is a row for a method of a port that is no store: check runs its suite over an implementation, with or without
 // the method.
 func ofPort(method string, check func(t testing.TB, idle bool)) idle {
-	return idle{method: method, in: method,
+	return ofCase(method, method, check)
+}
+
+// ofCase is ofPort with the name of a case.
+func ofCase(method, in string, check func(t testing.TB, idle bool)) idle {
+	return idle{method: method, in: in,
 		sound:  func(t testing.TB) { check(t, false) },
 		broken: func(t testing.TB) { check(t, true) }}
 }

@@ -62,6 +62,9 @@ type (
 	noLogBytes             struct{ suite.Store }
 	noUnknownEntries       struct{ suite.Store }
 	noDescriptors          struct{ suite.Store }
+	noNotPerformed         struct{ suite.Store }
+	noBriefs               struct{ suite.CataloguedStore }
+	noKeepBrief            struct{ suite.CataloguedStore }
 )
 
 type (
@@ -151,6 +154,12 @@ func (noLogBytes) LogBytes(ctx, manifest.Log) (n int64, err error) { return }
 
 func (noUnknownEntries) UnknownEntries(ctx) (names []string, err error) { return }
 func (noDescriptors) OutOfDescriptors() (n int64)                       { return }
+
+func (noNotPerformed) NotPerformed(ctx, id.Session) (err error)                   { return }
+func (noBriefs) Briefs(ctx, ports.BriefQuery) (l []ports.BriefSession, err error) { return }
+func (noKeepBrief) KeepBrief(ctx, id.Session, manifest.Head, manifest.Brief) (err error) {
+	return
+}
 
 // noPerformers gives a lease to every caller.
 type noPerformers struct{}

@@ -3,43 +3,38 @@ package suite
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/ports"
 )
 
-// PerformerStore is a store whose performers can be asked for.
-type PerformerStore interface {
-	ports.PerformerStatus
-	Performers() ports.Performers
-}
-
-// RunPerformerStatus tests ports.PerformerStatus. open returns the store as another process has it; s is a session of it.
-// Asking takes nothing: a performer can begin, and others can ask, at the same time.
-func RunPerformerStatus(t *testing.T, open func() PerformerStore, s id.Session) {
-	t.Helper()
-	ctx := context.Background()
-	for range 2 {
-		if err := open().NotPerformed(ctx, s); err != nil {
-			t.Errorf("without a performer: %v", err)
+// performerStatus: a session is busy for every handle while it has a performer, and at no other moment. Asking takes
+// nothing: a performer can begin, and others can ask, at the same time.
+func performerStatus(t testing.TB, open func(time.Duration) Store) {
+	ctx, r := context.Background(), NewSessionFixture(1)
+	free := func(when string, s id.Session) {
+		t.Helper()
+		for range 2 {
+			if err := open(0).NotPerformed(ctx, s); err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
 		}
 	}
-	if err := open().NotPerformed(ctx, id.NewSession(id.Seed{99})); err != nil {
-		t.Errorf("a session that does not exist: %v", err)
-	}
-	err := ports.WithHold(ctx, open().Performers(), s, func(ports.Hold) error {
+	free("in a store that does not exist", r.Session)
+	_, err := Gate(open(0), r.Start())
+	must(t, err)
+	free("without a performer", r.Session)
+	free("a session that does not exist", id.NewSession(id.Seed{99}))
+	must(t, ports.WithHold(ctx, open(0).Performers(), r.Session, func(ports.Hold) error {
 		for range 2 {
-			if err := open().NotPerformed(ctx, s); !fault.Is(err, fault.RunBusy) || fault.Of(err).Details["sessionId"] != s.String() {
+			err := open(0).NotPerformed(ctx, r.Session)
+			if !fault.Is(err, fault.RunBusy) || fault.Of(err).Details["sessionId"] != r.Session.String() {
 				t.Errorf("under a performer: %v", err)
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	if err := open().NotPerformed(ctx, s); err != nil {
-		t.Errorf("after the performer: %v", err)
-	}
+	}))
+	free("after the performer", r.Session)
 }

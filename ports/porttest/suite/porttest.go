@@ -23,7 +23,7 @@ import (
 )
 
 // Store is the set of ports that every store implements. Capabilities that a store may lack are asserted where they are
-// checked: ports.UnknownEntries and ports.Descriptors. Ports that are implemented beside a store have suites of their
+// checked: ports.UnknownEntries, ports.Descriptors and ports.Briefs. Ports that are implemented beside a store have suites of their
 // own in package adapters.
 type Store interface {
 	ports.Logs
@@ -45,6 +45,7 @@ type Store interface {
 	ports.Repairs
 	ports.Inspector
 	ports.Digests
+	ports.PerformerStatus
 	// Performers gives the leases of performers; see Leases for stores that have them.
 	Performers() ports.Performers
 }
@@ -93,6 +94,7 @@ func Cases() []Case {
 		{"a late release does not end the next lease", opened(lateRelease)},
 		{"a lease is renewed while its holder lives", opened(renewal)},
 		{"the lease of a holder that hangs ends", opened(hungHolder)},
+		{"a session says whether it is performed", opened(performerStatus)},
 		{"objects are found by their digest", opened(objects)},
 		{"sessions are listed by id", opened(sessions)},
 		{"side logs and logs of the store are independent", opened(sideLogs)},
@@ -132,6 +134,10 @@ func Cases() []Case {
 		{"digests are verified without events", digests},
 		{"logs of unknown names are reported", unknownEntries},
 		{"what could not be opened is counted", descriptors},
+		{"a brief is kept in the commit", catalogued(briefOfCommit)},
+		{"a session without a brief of its logs changed", catalogued(changedBriefs)},
+		{"runs are selected by their briefs", catalogued(selectedBriefs)},
+		{"pages of briefs follow each other", catalogued(pagesOfBriefs)},
 		{"what is not durable is not acknowledged, and confirmed when it is", weakAppend},
 	}
 	for _, p := range promises() {

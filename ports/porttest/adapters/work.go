@@ -1,4 +1,4 @@
-package suite
+package adapters
 
 import (
 	"context"
@@ -48,12 +48,16 @@ type WorkSetup struct {
 	Finish func(WorkRun)
 }
 
-// Work is the conformance suite of ports.Work. setup makes an absent store for each subtest.
-func Work(t *testing.T, setup func(*testing.T) WorkSetup) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, WorkSetup)
-	}{
+// WorkCase is one requirement of ports.Work.
+type WorkCase struct {
+	Name string // the requirement
+	// Run checks it with a store that does not exist yet.
+	Run func(testing.TB, WorkSetup)
+}
+
+// WorkCases lists the requirements of ports.Work.
+func WorkCases() []WorkCase {
+	return []WorkCase{
 		{"an empty store has no work", noWork},
 		{"each run is handed out to one performer at a time", claimedOnce},
 		{"concurrent performers never have one session at once", concurrentClaims},
@@ -61,8 +65,13 @@ func Work(t *testing.T, setup func(*testing.T) WorkSetup) {
 		{"a wait is handed out at its moment", waitingWork},
 		{"what was passed comes back when it changed", passedWork},
 		{"a claim that is used once gives its lease once", usedClaim},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
+	}
+}
+
+// Work runs WorkCases as subtests of t. setup makes an absent store for each.
+func Work(t *testing.T, setup func(testing.TB) WorkSetup) {
+	for _, c := range WorkCases() {
+		t.Run(c.Name, func(t *testing.T) { c.Run(t, setup(t)) })
 	}
 }
 
@@ -78,7 +87,7 @@ func claim(t testing.TB, w ports.Work, q ports.WorkQuery) ports.Claim {
 }
 
 // noWork: a store that does not exist has nothing, and an ended context is an error.
-func noWork(t *testing.T, s WorkSetup) {
+func noWork(t testing.TB, s WorkSetup) {
 	w := s.Open()
 	if c := claim(t, w, ports.WorkQuery{NowMs: 1}); !c.Run.IsZero() || c.Rest.Busy != 0 || c.Rest.NextAtMs != 0 || len(c.Rest.Left) > 0 {
 		t.Errorf("%+v", c)
@@ -96,7 +105,7 @@ func noWork(t *testing.T, s WorkSetup) {
 }
 
 // claimedOnce: a run that is held is busy for others, who get it when the lease ends, and nothing once it is complete.
-func claimedOnce(t *testing.T, s WorkSetup) {
+func claimedOnce(t testing.TB, s WorkSetup) {
 	want := map[id.Run]WorkRun{}
 	for range 3 {
 		r := s.Start(PendingCommand, 0)
@@ -139,7 +148,7 @@ func claimedOnce(t *testing.T, s WorkSetup) {
 }
 
 // concurrentClaims: many performers finish many runs, each once.
-func concurrentClaims(t *testing.T, s WorkSetup) {
+func concurrentClaims(t testing.TB, s WorkSetup) {
 	const n = 24
 	all := map[id.Run]WorkRun{}
 	for range n {
@@ -188,7 +197,7 @@ func concurrentClaims(t *testing.T, s WorkSetup) {
 }
 
 // taggedWork: a query with tags gets runs with one of them; one without gets all.
-func taggedWork(t *testing.T, s WorkSetup) {
+func taggedWork(t testing.TB, s WorkSetup) {
 	build, both, none := s.Start(PendingCommand, 0, "build"), s.Start(PendingCommand, 0, "linux", "build"), s.Start(PendingCommand, 0)
 	for _, row := range []struct {
 		tags []string
@@ -220,7 +229,7 @@ func taggedWork(t *testing.T, s WorkSetup) {
 
 // waitingWork: before its moment a wait is the next one, and is handed out from then on, also to a performer that cannot run the
 // commands of its workflow.
-func waitingWork(t *testing.T, s WorkSetup) {
+func waitingWork(t testing.TB, s WorkSetup) {
 	late, early := s.Start(PendingWait, 90_000), s.Start(PendingWait, 50_000)
 	w := s.Open()
 	if c := claim(t, w, ports.WorkQuery{NowMs: 49_999}); !c.Run.IsZero() || c.Rest.NextAtMs != 50_000 {
@@ -241,7 +250,7 @@ func waitingWork(t *testing.T, s WorkSetup) {
 }
 
 // passedWork: a run that was passed, or whose workflow is, hides no other, and a passed run comes back when its log has more.
-func passedWork(t *testing.T, s WorkSetup) {
+func passedWork(t testing.TB, s WorkSetup) {
 	r, other := s.Start(PendingCommand, 0), s.Start(PendingWait, 1)
 	w := s.Open()
 	q := ports.WorkQuery{NowMs: 1, Passed: map[id.Run]int64{}, Without: map[canon.Digest]bool{r.Workflow: true}}
@@ -269,7 +278,7 @@ func passedWork(t *testing.T, s WorkSetup) {
 }
 
 // usedClaim: ports.Claimed gives the lease to the first Hold of the session, and releases one that was not used.
-func usedClaim(t *testing.T, s WorkSetup) {
+func usedClaim(t testing.TB, s WorkSetup) {
 	ctx := context.Background()
 	r := s.Start(PendingCommand, 0)
 	w := s.Open()
