@@ -37,7 +37,7 @@ func (in *startInput) flags(cmd *cobra.Command) {
 		cli.Opt(&in.key, "key KEY", "make the start idempotent: the same KEY returns the recorded run"),
 		cli.Opt(&in.title, "title TEXT", "title of the run in lists: TEXT (default: the workflow's name)"),
 		cli.Opt(&in.goal, "goal TEXT", "what the run is for: TEXT, at most 1024 bytes; names a run without title"),
-		cli.Opt(&in.tags, "tags TAG,TAG", "tags of the run, by which 'waybill work' takes it"))
+		cli.Opt(&in.tags, "tags TAGS", "tags of the run, separated by commas, by which 'waybill work' takes it"))
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)
 }

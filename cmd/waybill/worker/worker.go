@@ -85,7 +85,7 @@ func New(a *cli.App) *cobra.Command {
 		},
 	}
 	return cli.WithOptions(cmd,
-		cli.Opt(&in.tags, "tags TAG,TAG", "take only runs that have one of the tags (default: all runs)"),
+		cli.Opt(&in.tags, "tags TAGS", "take only runs that have one of the tags, separated by commas (default: all runs)"),
 		cli.Opt(&in.max, "max N", "perform at most N runs at once, 1 to 64 (default: the number of processors)"),
 		cli.Opt(&in.once, "once", "perform what is ready and end when nothing is"),
 		cli.Lines(a, "items"))
