@@ -51,7 +51,7 @@ demo: binary ## kill a run, continue it, find a changed byte; needs no terminal
 
 # Many tests wait for a process or a disk: four of a package at a time keep two processors busy.
 test: ## all tests, with the seconds of each package; no network, no C compiler, nothing outside this folder
-	@{ $(GO) test -json -parallel 4 ./...; echo "exit $$?"; } | $(SUMMARY)
+	@{ $(GO) test -json -parallel 4 -timeout 30m ./...; echo "exit $$?"; } | $(SUMMARY)
 
 # -trimpath where nothing but a compiler looks: what vet compiles for the other
 # systems is then what the build for them takes from the cache.

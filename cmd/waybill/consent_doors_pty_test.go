@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"maps"
 	"os"
 	"path/filepath"
@@ -128,7 +129,12 @@ func storeOf(p *besieged, dir string) string {
 // environment.
 func TestDoorsWithoutTheKey(t *testing.T) {
 	t.Parallel()
-	for name, attack := range sideDoors {
+	cases := sample.OneIn(t, 3)
+	for _, name := range slices.Sorted(maps.Keys(sideDoors)) {
+		attack := sideDoors[name]
+		if !cases.Try() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := besiege(t)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 const (
@@ -205,9 +206,16 @@ var asked = expression(`/N\] ([^[]|$)`)
 // must refuse with the code of its area, ask nothing, change nothing, and not wait.
 func TestConsentNeedsOneTerminal(t *testing.T) {
 	t.Parallel()
+	cases := sample.OneIn(t, 3)
 	for _, c := range consents() {
 		if c.name == "override" {
 			continue // without a terminal it is refused before the question: TestOverrideShowsAndAsks
+		}
+		var redirections []string
+		for _, r := range []string{"2>/dev/null", ">/dev/null", "2>err", ">out", "2>TTY", "</dev/null", "<TTY 2>err", "<yes"} {
+			if cases.Try() {
+				redirections = append(redirections, r)
+			}
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -219,8 +227,8 @@ func TestConsentNeedsOneTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _, _ = user.Close(), tty.Close() }()
-			for _, redirection := range []string{"2>/dev/null", ">/dev/null", "2>err", ">out", "2>" + tty.Name(),
-				"</dev/null", "<" + tty.Name() + " 2>err", "<yes"} {
+			for _, redirection := range redirections {
+				redirection = strings.Replace(redirection, "TTY", tty.Name(), 1)
 				if err := os.WriteFile(filepath.Join(dir, "yes"), []byte("y\ny\ny\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}

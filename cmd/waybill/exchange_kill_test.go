@@ -14,6 +14,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
+const incident = "id: test.incident\nname: Incident\ndescription: d\nversion: 1.0.0\nsteps:\n" +
+	"  - {id: look, title: Look, prompt: p}\n  - {id: deploy, title: Deploy, prompt: p}\n"
+
 // logFilesOf are the files of a session's own log, with their bytes, and of all of its logs in one text.
 func logFilesOf(t *testing.T, store, session string) (own map[string][]byte, all string) {
 	t.Helper()

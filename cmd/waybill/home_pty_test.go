@@ -9,9 +9,6 @@ import (
 	"testing"
 )
 
-const incident = "id: test.incident\nname: Incident\ndescription: d\nversion: 1.0.0\nsteps:\n" +
-	"  - {id: look, title: Look, prompt: p}\n  - {id: deploy, title: Deploy, prompt: p}\n"
-
 // TestAPersonAcceptsWhatComesHome: an import that extends a session shows who did what elsewhere, and asks. A no writes
 // nothing.
 func TestAPersonAcceptsWhatComesHome(t *testing.T) {
