@@ -15,7 +15,7 @@ func TestToolSignatures(t *testing.T) {
 	want := []string{
 		"list_workflows {}",
 		"inspect_workflow {workflowId}",
-		"start_workflow {workflowId, goal?, context?, preferences? {autonomy?, riskPolicy?}}",
+		"start_workflow {workflowId, goal?, context?, tags? [], preferences? {autonomy?, riskPolicy?}}",
 		"continue_workflow {stateToken, ackToken?, context?, output? {notesMarkdown?, artifacts? []}}",
 		"checkpoint_workflow {stateToken, checkpointToken, output {notesMarkdown?, artifacts? []}}",
 		"resume_session {query?, sessionId?, runId?}",

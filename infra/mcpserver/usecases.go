@@ -79,8 +79,8 @@ type InspectWorkflow struct {
 type StartWorkflow struct {
 	WorkflowID  string      `json:"workflowId" jsonschema:"An id from list_workflows."`
 	Goal        string      `json:"goal,omitzero" jsonschema:"What the user wants, in their words. It names the run. At most 1024 bytes."`
-	Context     Object      `json:"context,omitzero" jsonschema:"External facts such as ticket ids, paths and parameters, and the inputs the workflow requires. The run keeps them. At most 256 KiB: pass paths, not contents. Send numbers beyond 2^53 as strings."`
-	Tags        []string    `json:"tags,omitzero" jsonschema:"Tags of the run, if the user names them."`
+	Context     Object      `json:"context,omitzero" jsonschema:"External facts such as ticket ids and paths, and the inputs the workflow requires. The run keeps them. At most 256 KiB: pass paths, not contents. Send numbers beyond 2^53 as strings."`
+	Tags        []string    `json:"tags,omitzero" jsonschema:"Run tags."`
 	Preferences Preferences `json:"preferences,omitzero" jsonschema:"Only what the user asked for."`
 }
 
