@@ -87,7 +87,7 @@ web: binary ## the report and the console in a browser; skipped without node, np
 pictures: binary ## docs/pictures, which README.md and docs/tour.md show, from a real run; needs what 'make web' needs
 	@sh testdata/web/run.sh pictures
 
-check: lint test ## everything that must hold on main; twelve minutes on two processors
+check: lint test ## everything that must hold on main
 	@$(MAKE) --no-print-directory -j 3 race independent workflows web binary cross TARGETS="$(VETTED)"
 
 nightly: check build exhaustive ## check, all builds, every case of every enumeration, and each fuzz target for ten minutes

@@ -71,7 +71,8 @@ func (w *shared) advance(rt *rapid.T, r advance.Request) {
 // start starts a run with one of the titles.
 func (w *shared) start(rt *rapid.T, title string) {
 	w.seeds++
-	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(indexedFlow),
+	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(rapid.SampledFrom([]string{indexedFlow, commandFlow}).Draw(rt, "flow")),
+		Tags:       rapid.SampledFrom([][]string{nil, {"a", "b"}}).Draw(rt, "tags"),
 		SourceKind: event.SourceProject, SourceRef: "t.json", Title: title,
 		Observations: anchors(rapid.SampledFrom([]string{"main", "other"}).Draw(rt, "branch"), "abcdef0")})
 	if err != nil {
@@ -132,6 +133,8 @@ func listedBy(t interface{ Fatal(...any) }, g *enginetest.Engine, refs []string)
 			add("search "+q, hits, err)
 		}
 	}
+	pending, damaged, err := lists.PendingRuns(ctx, g.Lists)
+	add("pending", []any{pending, damaged}, err)
 	box := inbox.New(g.Reader, g.Store, g.Views, g.Learning)
 	box.Index = g.Engine.Index
 	waiting, err := box.List(ctx, inbox.Query{})

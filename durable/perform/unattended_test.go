@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -27,7 +26,7 @@ func (w *fixture) unattended() string {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if state.Kind == index.NothingPending {
+	if state.Kind == manifest.NothingPending {
 		return ""
 	}
 	return fmt.Sprintf("%s %d", state.Kind, state.AtMs)

@@ -72,7 +72,7 @@ func isSelected(r *manifest.BriefRun, q ports.BriefQuery) bool {
 	return strings.HasPrefix(r.ID.String(), q.Run) &&
 		(len(q.States) == 0 || slices.ContainsFunc(r.States, func(s string) bool { return slices.Contains(q.States, s) })) &&
 		(q.Workflow == "" || r.Workflow == q.Workflow) && (q.Branch == "" || slices.Contains(r.Branches, q.Branch)) &&
-		r.LastAtMs >= q.SinceMs && (!q.Open || r.Open) && (!q.Pending || r.Pending != "") && (q.After == ports.BriefPlace{} ||
+		r.LastAtMs >= q.SinceMs && (!q.Open || r.Open) && (!q.Pending || r.Pending.Kind != manifest.NothingPending) && (q.After == ports.BriefPlace{} ||
 		cmp.Or(compareTimes(&after, r), strings.Compare(q.After.Run, r.ID.String())) < 0)
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/unattended"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/perform"
 	hoststep "github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/infra/workqueue"
@@ -74,7 +74,7 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	case state.Ended:
 		p.watched.remove(r)
 		return time.Time{}
-	case state.Kind == index.NothingPending || state.Imported:
+	case state.Kind == manifest.NothingPending || state.Imported:
 		return time.Time{} // a person, an agent or another program is next; the log wakes the run
 	case state.AtMs > p.app.NowMs():
 		return time.UnixMilli(state.AtMs)

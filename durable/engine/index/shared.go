@@ -130,10 +130,9 @@ func (c Content) Brief() manifest.Brief {
 		w.Text(r.Tip.String())
 		w.Text(r.Row)
 		w.Text(r.facts)
-		w.Text(r.pending)
-		f, pending := r.Facts(), r.Pending()
+		f := r.Facts()
 		b.Runs[i] = manifest.BriefRun{ID: r.ID, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex, Open: r.Open, States: r.States,
-			Workflow: f.WorkflowID, Branches: f.Branches, Tags: pending.Tags, Pending: string(pending.Kind), Data: string(w.Bytes())}
+			Workflow: f.WorkflowID, Branches: f.Branches, Pending: r.Pending(), Data: string(w.Bytes())}
 	}
 	return b
 }
@@ -152,6 +151,6 @@ func runOf(b *manifest.BriefRun) (r Run, ok bool) {
 	if tip := in.Text(); tip != "" && r.Tip.UnmarshalString(tip) != nil {
 		return r, false
 	}
-	r.Row, r.facts, r.pending = in.Text(), in.Text(), in.Text()
-	return r, in.Done()
+	r.Row, r.facts = in.Text(), in.Text()
+	return r.WithPending(b.Pending), in.Done()
 }

@@ -3,24 +3,24 @@ package lists
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
 // PendingOf returns what a performer that asks no person needs to know of a run. It must be a function of the files that the
 // index observes.
-type PendingOf func(context.Context, id.Session, *runs.Fold, *runs.Run) (index.Pending, error)
+type PendingOf func(context.Context, id.Session, *runs.Fold, *runs.Run) (manifest.Pending, error)
 
 // FindPending makes the lists find what is pending of each run with a function. It is called before they are used.
 func (o *Lists) FindPending(of PendingOf) {
-	o.pending = func(ctx context.Context, s id.Session, fold *runs.Fold, r *runs.Run) (index.Pending, error) {
+	o.pending = func(ctx context.Context, s id.Session, fold *runs.Fold, r *runs.Run) (manifest.Pending, error) {
 		p, err := of(ctx, s, fold, r)
-		if p.Kind == index.HostPending {
-			return index.Pending{}, err // it depends on the settings of the store, and the host knows its runs
+		if p.Kind == manifest.HostPending {
+			return manifest.Pending{}, err // it depends on the settings of the store, and the host knows its runs
 		}
 		return p, err
 	}
@@ -31,7 +31,7 @@ type PendingRun struct {
 	Session   id.Session
 	Run       id.Run
 	LastIndex int64 // of the run's last activity
-	index.Pending
+	manifest.Pending
 }
 
 // PendingRuns returns the runs of a store of which a command, a wait or the end is pending, as they were read last, in
@@ -41,7 +41,7 @@ func PendingRuns(ctx context.Context, o *Lists) (out []PendingRun, unreadable []
 		all, damaged, _, err := o.listed(ctx, false, ports.BriefQuery{Pending: true})
 		out, unreadable = nil, damaged
 		for _, l := range all {
-			if p := l.Pending(); p.Kind != index.NothingPending {
+			if p := l.Pending(); p.Kind != manifest.NothingPending {
 				out = append(out, PendingRun{l.session, l.ID, l.LastIndex, p})
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -35,15 +34,15 @@ func New(r *session.Reader, s views.Source, here views.Here) *Finder { return &F
 // performed, was approved, or failed; or the end of the run is requested. A command that was tried and
 // refused is left to a person: nothing is pending. That holds for paused runs and for those of other programs and
 // versions, too. Errors are those of reading the pinned workflow, the state of the run and the marks of imports.
-func (o *Finder) PendingOf(ctx context.Context, s id.Session, fold *runs.Fold, r *runs.Run) (out index.Pending, err error) {
+func (o *Finder) PendingOf(ctx context.Context, s id.Session, fold *runs.Fold, r *runs.Run) (out manifest.Pending, err error) {
 	tip := r.Node(r.Tip)
 	if tip == nil || r.Closed != nil {
 		return out, nil
 	}
 	at := session.Resolved{At: engine.Position{Session: s, Run: r.ID, Node: r.Tip}, Fold: fold, Run: r, Node: tip}
 	out, err = o.pendingAt(ctx, at)
-	if err != nil && session.IsForeignForm(err) || err == nil && out.Kind == index.NothingPending {
-		return index.Pending{}, nil
+	if err != nil && session.IsForeignForm(err) || err == nil && out.Kind == manifest.NothingPending {
+		return manifest.Pending{}, nil
 	}
 	if err != nil {
 		return out, err
@@ -52,7 +51,7 @@ func (o *Finder) PendingOf(ctx context.Context, s id.Session, fold *runs.Fold, r
 	if o.here.Imported != nil {
 		foreign, err := o.here.Imported(ctx, manifest.SessionEvents(s))
 		if err != nil {
-			return index.Pending{}, err
+			return manifest.Pending{}, err
 		}
 		out.Imported = foreign.Has(r.LastIndex)
 	}
@@ -60,12 +59,12 @@ func (o *Finder) PendingOf(ctx context.Context, s id.Session, fold *runs.Fold, r
 }
 
 // pendingAt returns the kind and the moment of what is pending at a place.
-func (o *Finder) pendingAt(ctx context.Context, p session.Resolved) (out index.Pending, err error) {
+func (o *Finder) pendingAt(ctx context.Context, p session.Resolved) (out manifest.Pending, err error) {
 	switch {
 	case p.Run.Started.ForkedFrom.IsReplay(): // it takes no steps of its own
 		return out, nil
 	case p.Run.CancelRequested != nil:
-		return index.Pending{Kind: index.EndPending}, nil
+		return manifest.Pending{Kind: manifest.EndPending}, nil
 	case p.Run.Paused():
 		return out, nil
 	}
@@ -83,16 +82,16 @@ func (o *Finder) pendingAt(ctx context.Context, p session.Resolved) (out index.P
 		return o.pendingHost(ctx, p, engine.HostAt(w, state, p.Node), step.Host.Gate())
 	case step.Wait != nil:
 		if at := engine.WaitAt(w, state, p.Node); at != nil && at.Unset == "" {
-			return index.Pending{Kind: index.WaitPending, AtMs: at.UntilMs}, nil
+			return manifest.Pending{Kind: manifest.WaitPending, AtMs: at.UntilMs}, nil
 		}
 	case unattended(step) && len(p.Node.Attempts) == 0:
-		return index.Pending{Kind: index.CommandPending}, nil
+		return manifest.Pending{Kind: manifest.CommandPending}, nil
 	}
 	return out, nil
 }
 
 // pendingHost is pendingAt for a step of the host.
-func (o *Finder) pendingHost(ctx context.Context, p session.Resolved, at *engine.PendingHost, gate bool) (out index.Pending,
+func (o *Finder) pendingHost(ctx context.Context, p session.Resolved, at *engine.PendingHost, gate bool) (out manifest.Pending,
 	err error) {
 	isResult := func(out runs.Output) bool {
 		return out.Payload.ArtifactKind == host.Kind && p.Node.OfBranch(out)
@@ -106,7 +105,7 @@ func (o *Finder) pendingHost(ctx context.Context, p session.Resolved, at *engine
 		out.AtMs, ok = at.ExpiresMs, at.ExpiresMs != 0
 	}
 	if ok {
-		out.Kind = index.HostPending
+		out.Kind = manifest.HostPending
 	}
 	return out, err
 }
@@ -128,7 +127,7 @@ func (o *Finder) resumesHost(ctx context.Context, p session.Resolved) (bool, err
 // State is what is known of one run.
 type State struct {
 	Ended bool // no step of the run is to be performed any more; nothing is pending
-	index.Pending
+	manifest.Pending
 	LastIndex int64 // of the run's last activity
 }
 

@@ -12,12 +12,12 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/unattended"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -140,17 +140,17 @@ func (w *Work) hold(ctx context.Context, q ports.WorkQuery, next lists.PendingRu
 	switch {
 	case err != nil && !fault.Is(err, fault.RunNotFound):
 		return c, err
-	case err != nil, state.Kind == index.NothingPending, state.Kind == index.HostPending, !isWanted(q, state.Pending),
+	case err != nil, state.Kind == manifest.NothingPending, state.Kind == manifest.HostPending, !isWanted(q, state.Pending),
 		state.AtMs > q.NowMs, state.Imported, passed && at == state.LastIndex:
 		return c, nil
 	}
 	return ports.Claim{Session: next.Session, Run: next.Run, LastIndex: state.LastIndex, Workflow: state.Workflow,
-		Commands: state.Kind == index.CommandPending, Lease: lease}, nil
+		Commands: state.Kind == manifest.CommandPending, Lease: lease}, nil
 }
 
 // isWanted reports that a query wants runs of which this is pending.
-func isWanted(q ports.WorkQuery, p index.Pending) bool {
-	if p.Kind == index.CommandPending && q.Without[p.Workflow] {
+func isWanted(q ports.WorkQuery, p manifest.Pending) bool {
+	if p.Kind == manifest.CommandPending && q.Without[p.Workflow] {
 		return false
 	}
 	return len(q.Tags) == 0 || slices.ContainsFunc(p.Tags, func(tag string) bool { return slices.Contains(q.Tags, tag) })

@@ -3,11 +3,13 @@ package suite
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -67,11 +69,14 @@ func briefOfCommit(t testing.TB, open func() CataloguedStore) {
 	if all := briefs(t, s, ports.BriefQuery{}); len(all) != 0 {
 		t.Errorf("an absent store has %+v", all)
 	}
-	for i, p := range []manifest.Plan{with(r.Start(), briefAt(r, 2)), with(r.Advance(3), briefAt(r, 5))} {
+	pending := briefAt(r, 5, "in_progress")
+	pending.Runs[0].Pending = manifest.Pending{Kind: manifest.WaitPending, AtMs: 7, Tags: []string{"a", "b"}, Workflow: canon.Sum(nil),
+		Imported: true}
+	for i, p := range []manifest.Plan{with(r.Start(), briefAt(r, 2)), with(r.Advance(3), pending)} {
 		head, err := Gate(s, p)
 		must(t, err)
 		got := onlyBrief(t, open())
-		if got.Session != r.Session || got.Head != head || got.Changed || len(got.Runs) != 1 || got.Runs[0].Data != p.Brief.Runs[0].Data {
+		if got.Session != r.Session || got.Head != head || got.Changed || !reflect.DeepEqual(got.Runs, p.Brief.Runs) {
 			t.Errorf("commit %d: %+v", i, got)
 		}
 	}
@@ -145,7 +150,7 @@ func selectedBriefs(t testing.TB, open func() CataloguedStore) {
 			run.Open, run.States = true, append(run.States, "failed")
 		}
 		if i == 2 {
-			run.Workflow, run.Branches, run.Pending = "other", []string{"main", "topic"}, "command"
+			run.Workflow, run.Branches, run.Pending.Kind = "other", []string{"main", "topic"}, manifest.CommandPending
 		}
 		_, err := Gate(s, with(r.Start(), b))
 		must(t, err)
