@@ -150,15 +150,20 @@ func TestDueGoesAsFarAsTrust(t *testing.T) {
 	}
 }
 
+// exportedTwice starts w.json and exports it before and behind its first step, as early.json and late.json.
+func exportedTwice(p program) {
+	p.runPiped(0, "start", "w.json")
+	p.runPiped(0, "export", "@last", "-o", "early.json")
+	p.runPiped(0, "continue", "--run", "@last", "--notes", "n")
+	p.runPiped(0, "export", "@last", "-o", "late.json")
+}
+
 // TestDueOfImportedRuns: a bundle starts no command; a run that a person has continued here is
 // performed.
 func TestDueOfImportedRuns(t *testing.T) {
 	t.Parallel()
 	from := withWait(t, strings.Replace(waiting(`"until":"2001-01-01T00:00:00Z"`, 1), `[`, `[{"id":"p","title":"P","prompt":"p"},`, 1), false)
-	from.runPiped(0, "start", "w.json")
-	from.runPiped(0, "export", "@last", "-o", "early.json")
-	from.runPiped(0, "continue", "--run", "@last", "--notes", "n")
-	from.runPiped(0, "export", "@last", "-o", "late.json")
+	exportedTwice(from)
 
 	p := program{t, from.dir, filepath.Join(t.TempDir(), "store")}
 	p.trust("w.json")

@@ -145,10 +145,7 @@ func TestWorkLeavesImportedRuns(t *testing.T) {
 	t.Parallel()
 	flow := strings.Replace(oneCommand("w", "echo a >>ran"), `[{`, `[{"id":"p","title":"P","prompt":"p"},{`, 1)
 	from := workDir(t, map[string]string{"w.json": flow})
-	from.runPiped(0, "start", "w.json")
-	from.runPiped(0, "export", "@last", "-o", "early.json")
-	from.runPiped(0, "continue", "--run", "@last", "--notes", "n")
-	from.runPiped(0, "export", "@last", "-o", "late.json")
+	exportedTwice(from)
 
 	p := program{t, from.dir, filepath.Join(t.TempDir(), "store")}
 	p.trust("w.json")
