@@ -2,10 +2,10 @@ package work
 
 import (
 	"context"
-	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/unattended"
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/warning"
@@ -68,7 +68,7 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 			return err
 		},
 		OnlyOnce: s.onlyOnce, TrustedBefore: o.TrustedBefore,
-		By: o.Caller(), NowMs: a.NowMs, Pause: pause,
+		By: o.Caller(), NowMs: a.NowMs, Pause: unattended.Pause,
 		ContinueLine: func(run id.Run, more ...string) fault.Command { return continueLine(a, run, more...) },
 		SubmitLine:   func(run id.Run, more ...string) fault.Command { return submitLine(a, run, more...) },
 		OfStore:      a.OfStore,
@@ -98,14 +98,4 @@ func (s *runner) onlyOnce(ctx context.Context) string {
 	}
 	return "\"Always\" is not offered: the list of trusted workflows is not as a person confirmed it last. " +
 		s.app.StoreCommand("config", "confirm").String() + " shows and confirms it."
-}
-
-// pause waits for ms milliseconds. If ctx is cancelled first, it returns the error of ctx.
-func pause(ctx context.Context, ms int64) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Duration(ms) * time.Millisecond):
-		return nil
-	}
 }
