@@ -58,10 +58,12 @@ type FS struct {
 	n      int // number of the next operation
 	killed bool
 
-	// Fault makes operations fail; nil: none. Mutation changes how operations are carried out; nil:
+	// Fault makes operations fail; nil: none. Faults, if not nil, selects the fault of each operation instead, under the
+	// lock; nil is none, and its At and For are of no effect. Mutation changes how operations are carried out; nil:
 	// all are performed. Before is called before every operation, without the lock: it may use the
-	// disk. All three are set before use.
+	// disk. All are set before use.
 	Fault    *Fault
+	Faults   func(Op) *Fault
 	Mutation Mutation
 	Before   func(Op)
 	// Vol is the result of Volume.
@@ -111,8 +113,7 @@ func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act
 		act = f.Mutation(op)
 	}
 	// A killed process performs no further operation, so a kill ends the range of its fault too.
-	if f.Fault != nil && op.N >= f.Fault.At && op.N <= f.Fault.At+f.Fault.For {
-		flaw = f.Fault
+	if flaw = f.faultOf(op); flaw != nil {
 		if flaw.Err == nil {
 			f.killed = true
 		}
@@ -128,6 +129,17 @@ func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act
 		}
 	}
 	return op, act, flaw, nil
+}
+
+// faultOf returns the fault that applies to an operation, nil for none; the caller holds mu.
+func (f *FS) faultOf(op Op) *Fault {
+	switch {
+	case f.Faults != nil:
+		return f.Faults(op)
+	case f.Fault != nil && op.N >= f.Fault.At && op.N <= f.Fault.At+f.Fault.For:
+		return f.Fault
+	}
+	return nil
 }
 
 // done ends an operation and unlocks mu. err is the operation's own error, which wins over flaw.

@@ -63,15 +63,14 @@ func Crash(t testing.TB) suite.Bench {
 func (d *crashDisk) boot(f *crashfs.FS) {
 	d.fs, d.locks = f, lock.NewMemory()
 	d.boots++
-	f.Fault = &crashfs.Fault{At: -1}
-	f.Before = func(op crashfs.Op) {
-		*f.Fault = crashfs.Fault{At: -1}
+	f.Faults = func(op crashfs.Op) *crashfs.Fault {
 		switch {
 		case d.weak.Load() && op.Action == "sync" && path.Base(op.Name) == manifest.FileName:
-			*f.Fault = crashfs.Fault{At: op.N, Err: syscall.EIO}
+			return &crashfs.Fault{Err: syscall.EIO}
 		case d.starved.Load() && (op.Action == "open" || op.Action == "read"):
-			*f.Fault = crashfs.Fault{At: op.N, Err: syscall.EMFILE}
+			return &crashfs.Fault{Err: syscall.EMFILE}
 		}
+		return nil
 	}
 }
 
