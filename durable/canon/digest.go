@@ -38,12 +38,16 @@ func ParseDigest(s string) (Digest, error) {
 		return Digest{}, errors.New("want sha256: and 64 lowercase hexadecimal digits")
 	}
 	for i := range len(raw) {
-		if c := raw[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		if !isHexDigit[raw[i]] {
 			return Digest{}, errors.New("want sha256: and 64 lowercase hexadecimal digits")
 		}
 	}
 	return Digest{s}, nil
 }
+
+// isHexDigit is a table because the digits of digests are random: no branch on them can be predicted.
+var isHexDigit = [256]bool{'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true,
+	'8': true, '9': true, 'a': true, 'b': true, 'c': true, 'd': true, 'e': true, 'f': true}
 
 // String returns "sha256:<hex>", and "" for the zero Digest.
 func (d Digest) String() string { return d.s }

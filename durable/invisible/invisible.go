@@ -6,6 +6,7 @@ package invisible
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"io"
 	"slices"
 	"sync"
@@ -114,6 +115,10 @@ func EscapeJSON(text []byte) []byte {
 // next returns the place of the first character from at on that is escaped, or the end of the text.
 func next(text []byte, at int) int {
 	for at < len(text) {
+		if rest := text[at:]; len(rest) >= 8 && isPrintable(binary.LittleEndian.Uint64(rest)) {
+			at += 8
+			continue
+		}
 		switch c := text[at]; {
 		case ' ' <= c && c < del, c == '\n', c == '\t', c == '\r':
 			at++
@@ -128,6 +133,13 @@ func next(text []byte, at int) int {
 		}
 	}
 	return at
+}
+
+// isPrintable reports that each of eight bytes is a space or a visible character of ASCII. A sum sets the highest bit of
+// each byte that is large enough, and carries nothing to the next one unless a highest bit was set.
+func isPrintable(eight uint64) bool {
+	const one, high = 0x0101010101010101, 0x8080808080808080
+	return (eight|(eight+one*(0x80-del)))&high == 0 && (eight+one*(0x80-' '))&high == high
 }
 
 // appendEscape appends a character below U+10000 as \uxxxx.

@@ -119,6 +119,23 @@ func TestEscapeJSONOfOtherBytes(t *testing.T) {
 	}
 }
 
+// TestEscapeJSONOfEachByteAtEachPlace: texts of up to three words of eight bytes are searched as byte for byte.
+func TestEscapeJSONOfEachByteAtEachPlace(t *testing.T) {
+	t.Parallel()
+	for length := range 20 {
+		for at := range length {
+			for c := range 256 {
+				text := bytes.Repeat([]byte{"~ "[at%2]}, length)
+				text[at] = byte(c)
+				escaped := c < ' ' && c != '\n' && c != '\t' && c != '\r' || c >= del
+				if got := next(text, 0); escaped && got != at || !escaped && got != length {
+					t.Fatalf("byte %#x at %d of %d: %d", c, at, length, got)
+				}
+			}
+		}
+	}
+}
+
 // TestWriterCutsBetweenCharacters: text that is written in pieces of any length is the same as in one.
 func TestWriterCutsBetweenCharacters(t *testing.T) {
 	t.Parallel()

@@ -90,10 +90,9 @@ func (s lineScopes) run(seg manifest.Segment, i int, line []byte) (id.Run, error
 	if seg.Events != nil {
 		return seg.Events[i].Scope.RunID, nil
 	}
-	// Only the time and the version follow the owner. In a text its quotes would be escaped.
-	end := bytes.LastIndex(line, s.owner)
-	if end >= 0 && isLineEnd(line[end+len(s.owner):]) {
-		if before, ok := bytes.CutSuffix(line[:end], s.scope); ok && isScopeBegin(before) {
+	// In a text its quotes would be escaped.
+	if before, ok := bytes.CutSuffix(withoutEnd(line), s.owner); ok {
+		if before, ok = bytes.CutSuffix(before, s.scope); ok && isScopeBegin(before) {
 			return s.own, nil
 		}
 	}
@@ -103,17 +102,26 @@ func (s lineScopes) run(seg manifest.Segment, i int, line []byte) (id.Run, error
 
 // isScopeBegin reports a line up to the run of its scope: a node, if it has one, precedes the run.
 func isScopeBegin(before []byte) bool {
-	const scope, node = `,"scope":{`, `"nodeId":"node_`
-	if at := bytes.LastIndex(before, []byte(node)); at >= 0 && len(before)-at == len(node)+26+len(`",`) {
+	const scope, node, end = `,"scope":{`, `"nodeId":"node_`, `",`
+	if at := len(before) - len(node) - 26 - len(end); at >= 0 && string(before[at:at+len(node)]) == node &&
+		bytes.HasSuffix(before, []byte(end)) {
 		before = before[:at]
 	}
 	return bytes.HasSuffix(before, []byte(scope))
 }
 
-// isLineEnd reports what follows the owner in a line: perhaps the time, and the version.
-func isLineEnd(rest []byte) bool {
-	if after, ok := bytes.CutPrefix(rest, []byte(`,"timestampMs":`)); ok {
-		rest = bytes.TrimLeft(after, "0123456789")
+// withoutEnd returns a line without what follows the owner: perhaps the time, and the version; nil for another line.
+func withoutEnd(line []byte) []byte {
+	rest, ok := bytes.CutSuffix(line, []byte(`,"v":1}`))
+	if !ok {
+		return nil
 	}
-	return string(rest) == `,"v":1}`
+	at := len(rest)
+	for at > 0 && '0' <= rest[at-1] && rest[at-1] <= '9' {
+		at--
+	}
+	if before, timed := bytes.CutSuffix(rest[:at], []byte(`,"timestampMs":`)); timed {
+		return before
+	}
+	return rest
 }

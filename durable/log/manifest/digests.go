@@ -78,17 +78,19 @@ const (
 // segment.
 func (r *reader) statedGroup() (stated attestation, pins []pin, err error) {
 	line, err := r.peekLine(0)
-	stated = attestation{span{statedInt(line, "firstEventIndex"), statedInt(line, "lastEventIndex")},
-		statedInt(line, "bytes"), statedDigest(line, "sha256")}
+	in := members(line)
+	stated.bytes, stated.first, stated.last = in.number(`"bytes":`), in.number(`"firstEventIndex":`), in.number(`"lastEventIndex":`)
+	stated.sum = in.digest(`"sha256":`)
 	// Pins are in the order of their events, one per event.
 	for next, end := stated.first, len(line); err == nil; end += len(line) {
 		line, err = r.peekLine(end)
 		if !bytes.HasPrefix(line, []byte(pinnedPrefix)) {
 			break
 		}
-		eventID := string(statedText(line, "createdByEventId"))
-		p := pin{statedInt(line, "eventIndex"), eventID, statedDigest(line, "snapshotRef")}
-		if p.index < next || p.index > stated.last || p.ref.IsZero() || !utf8.ValidString(eventID) {
+		in := members(line)
+		event := string(in.text(`"createdByEventId":`))
+		p := pin{in.number(`"eventIndex":`), event, in.digest(`"snapshotRef":`)}
+		if p.index < next || p.index > stated.last || p.ref.IsZero() || !utf8.ValidString(event) {
 			break
 		}
 		pins, next = append(pins, p), p.index+1
@@ -96,25 +98,33 @@ func (r *reader) statedGroup() (stated attestation, pins []pin, err error) {
 	return stated, pins, err
 }
 
-// statedText returns the value of a member as appendGroup writes it, without quotes. For a line of
-// another spelling it returns any text.
-func statedText(line []byte, member string) []byte {
-	_, after, _ := bytes.Cut(line, []byte(`"`+member+`":`))
-	value, _, _ := bytes.Cut(after, []byte{','})
+// members is the rest of a line, whose members are asked for in the order in which appendGroup writes them. For a line of
+// another spelling the values are any.
+type members []byte
+
+// text returns the value of the next member of a name, which is given with its quotes and colon, without quotes.
+func (m *members) text(name string) []byte {
+	at := bytes.Index(*m, []byte(name))
+	if at < 0 {
+		*m = nil
+		return nil
+	}
+	value, rest, _ := bytes.Cut((*m)[at+len(name):], []byte{','})
+	*m = rest
 	return bytes.Trim(value, `"`)
 }
 
-// statedInt returns a whole number that a double holds exactly, -1 for any other value: the sum of
+// number returns a whole number that a double holds exactly, -1 for any other value: the sum of
 // two of them does not overflow.
-func statedInt(line []byte, member string) int64 {
-	n, err := strconv.ParseInt(string(statedText(line, member)), 10, 64)
+func (m *members) number(name string) int64 {
+	n, err := strconv.ParseInt(string(m.text(name)), 10, 64)
 	if err != nil || n < 0 || n > 1<<53 {
 		return -1
 	}
 	return n
 }
 
-func statedDigest(line []byte, member string) canon.Digest {
-	d, _ := canon.ParseDigest(string(statedText(line, member)))
+func (m *members) digest(name string) canon.Digest {
+	d, _ := canon.ParseDigest(string(m.text(name)))
 	return d
 }

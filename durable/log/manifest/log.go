@@ -10,7 +10,6 @@
 package manifest
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -64,7 +63,18 @@ type Head struct {
 func (h Head) IsZero() bool { return h == Head{} }
 
 // SegmentName returns the file name of the segment with the events first to last.
-func SegmentName(first, last int64) string { return fmt.Sprintf("%08d-%08d.jsonl", first, last) }
+func SegmentName(first, last int64) string {
+	name := make([]byte, 0, 48)
+	return string(append(appendIndex(append(appendIndex(name, first), '-'), last), ".jsonl"...))
+}
+
+// appendIndex appends an index as parseIndex parses it.
+func appendIndex(name []byte, n int64) []byte {
+	for least := int64(10_000_000); n < least && least > 1; least /= 10 {
+		name = append(name, '0')
+	}
+	return strconv.AppendInt(name, n, 10)
+}
 
 // ParseSegmentName is the inverse of SegmentName. ok is false for any other spelling.
 func ParseSegmentName(name string) (first, last int64, ok bool) {

@@ -29,6 +29,9 @@ func (r *reader) orphans() error {
 		return err
 	}
 	for _, there := range r.onDisk {
+		if there.first < r.v.Head.Next && (!r.in.From.IsZero() || r.commits(there)) {
+			continue
+		}
 		where := path.Join(r.in.Log.Root, SegmentDir, there.name())
 		switch {
 		case there.first >= r.v.Head.Next && r.isPending():
@@ -49,7 +52,7 @@ func (r *reader) orphans() error {
 			r.v.Findings = append(r.v.Findings,
 				NewFinding(code, where,
 					"no group commits the segment: an append that never was acknowledged, or one whose group is lost"))
-		case r.in.From.IsZero() && !r.commits(there):
+		default:
 			r.v.Findings = append(r.v.Findings,
 				NewFinding(OrphanSegment, where, "no group commits the segment: another one stands in its place"))
 		}

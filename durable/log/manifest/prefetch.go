@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -163,20 +162,20 @@ func (p *prefetcher) hasCapacity(size int64) bool {
 	return len(p.queue) == 0 || len(p.queue) < prefetchSegmentsMax && p.bytes+size <= p.in.PrefetchBytes
 }
 
-var relPath = []byte(`"segmentRelPath":"` + SegmentDir + `/`)
-
-// scan queues the segments that are named in lines, which is the manifest from a.scanned on. It
-// does not parse the lines: a name that is not the next segment is ignored.
-func (p *prefetcher) scan(lines []byte) {
+// scan queues the segments that are stated in the whole lines of part, which is the manifest from a.scanned on. It does
+// not parse the lines: one that does not state the next segment is ignored.
+func (p *prefetcher) scan(part []byte) {
 	for {
-		before, after, named := bytes.Cut(lines, relPath)
-		name, _, closed := bytes.Cut(after, []byte{'"'})
-		if !named || !closed {
-			return // a name at the edge of the window is found by the next scan
+		line, after, whole := bytes.Cut(part, []byte{'\n'})
+		if !whole {
+			return // a line at the edge of the window is found by the next scan
 		}
-		first, last, ok := ParseSegmentName(string(name[:min(len(name), 64)]))
-		if ok && first == p.next {
-			size := statedSize(before[bytes.LastIndexByte(before, '\n')+1:])
+		in := members(line)
+		size, first, last := in.number(`"bytes":`), in.number(`"firstEventIndex":`), in.number(`"lastEventIndex":`)
+		if first == p.next && last >= first {
+			if size < 0 {
+				size = 1 << 20 // so that it still limits the queue
+			}
 			if !p.hasCapacity(size) {
 				return
 			}
@@ -185,21 +184,9 @@ func (p *prefetcher) scan(lines []byte) {
 			p.queue, p.bytes, p.next = append(p.queue, l), p.bytes+size, last+1
 			p.jobs <- l
 		}
-		p.scanned += int64(len(lines) - len(after))
-		lines = after
+		p.scanned += int64(len(part) - len(after))
+		part = after
 	}
-}
-
-// statedSize returns the stated size of a segment from the beginning of its line. A line without a
-// valid size counts as 1 MiB, so that it still limits the queue.
-func statedSize(line []byte) int64 {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"bytes":`))
-	digits, _, _ := bytes.Cut(rest, []byte{','})
-	n, err := strconv.ParseInt(string(digits[:min(len(digits), 20)]), 10, 64)
-	if !ok || err != nil || n < 0 {
-		return 1 << 20
-	}
-	return n
 }
 
 // work loads segments until jobs is closed.
