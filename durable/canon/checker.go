@@ -85,3 +85,6 @@ func (c *Checker) Raw(slot uint8) []byte {
 	where := c.spans[slot]
 	return c.text[where.from:where.to]
 }
+
+// SharedText returns bytes that never change any more as a string, without a copy.
+func SharedText(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

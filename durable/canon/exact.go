@@ -114,11 +114,20 @@ func (x *Exact) Into(out any, depth int) bool {
 	return x.value(planOf(v.Type()), v, depth)
 }
 
+// Members reads a value from a position on into what out points to, as Into does for a type that is no ExactReader: such
+// a type reads itself so where it has members that are rare.
+func (x *Exact) Members(from int, out any, depth int) bool {
+	x.pos = from
+	v := reflect.ValueOf(out).Elem()
+	v.SetZero()
+	return x.value(planOf(v.Type()), v, depth)
+}
+
 // value reads one value by its p. It reports false for types without an exact form.
 func (x *Exact) value(p *plan, out reflect.Value, depth int) bool {
 	switch p.form {
 	case formValue:
-		return x.openValue(out.Addr().Interface().(*Value), depth)
+		return x.Value(out.Addr().Interface().(*Value), depth)
 	case formText:
 		s, ok := x.Text()
 		return ok && out.Addr().Interface().(canonicalText).UnmarshalString(s) == nil
@@ -138,7 +147,7 @@ func (x *Exact) value(p *plan, out reflect.Value, depth int) bool {
 		return true
 	case formFloat: // rare: the parser knows the number formats
 		var v Value
-		ok := x.openValue(&v, depth)
+		ok := x.Value(&v, depth)
 		out.SetFloat(v.num)
 		return ok && v.kind == Number
 	case formPointer:
@@ -156,8 +165,8 @@ func (x *Exact) value(p *plan, out reflect.Value, depth int) bool {
 	return false
 }
 
-// openValue reads any JSON value into a Value, by means of the parser.
-func (x *Exact) openValue(out *Value, depth int) bool {
+// Value reads any JSON value, by means of the parser. depth is that of Into.
+func (x *Exact) Value(out *Value, depth int) bool {
 	p := parsers.Get().(*parser)
 	defer p.release()
 	p.text, p.pos, p.exact = x.text, x.pos, true

@@ -29,7 +29,7 @@ func (t *Table) readExact(text string) (e Event, key string, ok bool) {
 		return e, "", false
 	}
 	if x.Literal(`"actor":`) {
-		if !x.Into(&e.Actor, dataDepth) || e.Actor.Check() != nil || !x.Literal(",") {
+		if !e.Actor.ReadExact(x) || e.Actor.Check() != nil || !x.Literal(",") {
 			return e, "", false
 		}
 	}
@@ -40,12 +40,12 @@ func (t *Table) readExact(text string) (e Event, key string, ok bool) {
 	if e.Data, ok = spec.exact(x); !ok || x.Pos()-from > limits.PayloadBytesMax {
 		return e, "", false
 	}
-	key, ok = t.readEnvelope(x, &e, spec.kind)
+	key, ok = t.readEnvelope(x, &e, &spec)
 	return e, key, ok && x.Done()
 }
 
 // readEnvelope reads the members behind data.
-func (t *Table) readEnvelope(x *canon.Exact, e *Event, kind string) (key string, ok bool) {
+func (t *Table) readEnvelope(x *canon.Exact, e *Event, spec *Spec) (key string, ok bool) {
 	if key, ok = member(x, `,"dedupeKey":`); !ok {
 		return "", false
 	}
@@ -57,10 +57,10 @@ func (t *Table) readEnvelope(x *canon.Exact, e *Event, kind string) (key string,
 		return "", false
 	}
 	e.Ignorable = x.Literal(`,"ignorable":true`)
-	if have, ok := member(x, `,"kind":`); !ok || have != kind || t.specs[kind].ignorable && !e.Ignorable {
+	if have, ok := member(x, `,"kind":`); !ok || have != spec.kind || spec.ignorable && !e.Ignorable {
 		return "", false
 	}
-	if x.Literal(`,"scope":`) && (!x.Into(&e.Scope, dataDepth) || e.Scope.IsZero()) {
+	if x.Literal(`,"scope":`) && (!e.Scope.ReadExact(x) || e.Scope.IsZero()) {
 		return "", false
 	}
 	if !x.Literal(`,"`) || !x.Literal(t.OwnerField) {
@@ -87,28 +87,17 @@ func member(x *canon.Exact, name string) (string, bool) {
 
 const kindMember = `,"kind":"`
 
-// envelopeEnd is how many bytes of most lines follow the data: the kind is among them.
-const envelopeEnd = 512
-
 // kindAtEnd returns the kind of an event, by searching for the last member of that name: the kind
 // follows the data, and is needed to decode the data. The result is a guess that readEnvelope
 // verifies.
 func kindAtEnd(text string) string {
-	end := text[max(0, len(text)-envelopeEnd):]
-	at := strings.Index(end, kindMember) // faster than from the end
-	for next := at; next >= 0; at += max(next, 0) {
-		if next = strings.Index(end[at+1:], kindMember); next >= 0 {
-			next++
+	for at := len(text) - len(kindMember); at >= 0; at-- { // strings.LastIndex is slower
+		if text[at] == ',' && text[at:at+len(kindMember)] == kindMember {
+			kind, _, _ := strings.Cut(text[at+len(kindMember):], `"`)
+			return kind
 		}
 	}
-	if at < 0 {
-		end, at = text, strings.LastIndex(text, kindMember)
-	}
-	if at < 0 {
-		return ""
-	}
-	kind, _, _ := strings.Cut(end[at+len(kindMember):], `"`)
-	return kind
+	return ""
 }
 
 // ReadExact implements canon.ExactReader.
@@ -153,7 +142,91 @@ func (e *EdgeCreated) ReadExact(x *canon.Exact) bool {
 		x.Literal(`,"toNodeId":`) && x.ID(&e.ToNodeID) && x.Literal("}")
 }
 
-// word reads a word of a closed set, which Check checks.
+// ReadExact implements canon.ExactReader. Attempts with other members are read by their type.
+func (a *AdvanceRecorded) ReadExact(x *canon.Exact) bool {
+	from := x.Pos()
+	return a.readAdvanced(x) || x.Members(from, a, dataDepth)
+}
+
+// readAdvanced reads an accepted attempt with the members that most have.
+func (a *AdvanceRecorded) readAdvanced(x *canon.Exact) bool {
+	a.Outcome.ToNodeID = new(id.Node)
+	return x.Literal(`{"attemptId":`) && x.ID(&a.AttemptID) && x.Literal(`,"intent":`) && word(x, &a.Intent) &&
+		x.Literal(`,"outcome":{"kind":`) && word(x, &a.Outcome.Kind) && x.Literal(`,"toNodeId":`) && x.ID(a.Outcome.ToNodeID) &&
+		x.Literal(`},"requestDigest":`) && x.ID(&a.RequestDigest) && x.Literal("}")
+}
+
+// ReadExact implements canon.ExactReader.
+func (c *ContextSet) ReadExact(x *canon.Exact) bool {
+	if !x.Literal(`{"context":`) || !x.Value(&c.Context, dataDepth+1) || !x.Literal(`,"contextId":`) || !x.ID(&c.ContextID) {
+		return false
+	}
+	if x.Literal(`,"nodeId":`) {
+		if c.NodeID = new(id.Node); !x.ID(c.NodeID) {
+			return false
+		}
+	}
+	return x.Literal(`,"source":`) && word(x, &c.Source) && x.Literal("}")
+}
+
+// ReadExact implements canon.ExactReader. Traces with other references than to steps are read by their type.
+func (d *DecisionTraceAppended) ReadExact(x *canon.Exact) bool {
+	from := x.Pos()
+	return d.readSteps(x) || x.Members(from, d, dataDepth)
+}
+
+// readSteps reads a trace whose entries refer to steps.
+func (d *DecisionTraceAppended) readSteps(x *canon.Exact) bool {
+	for opening := `{"entries":[{"kind":`; x.Literal(opening); opening = `,{"kind":` {
+		var e TraceEntry
+		if !word(x, &e.Kind) {
+			return false
+		}
+		if x.Literal(`,"refs":[{"kind":`) {
+			for more := true; more; more = x.Literal(`,{"kind":`) {
+				var ref TraceRef
+				if !word(x, &ref.Kind) || !x.Literal(`,"stepId":`) || !word(x, &ref.StepID) || ref.StepID == "" || !x.Literal("}") {
+					return false
+				}
+				e.Refs = append(e.Refs, ref)
+			}
+			if !x.Literal("]") {
+				return false
+			}
+		}
+		if !x.Literal(`,"summary":`) || !word(x, &e.Summary) || !x.Literal("}") {
+			return false
+		}
+		d.Entries = append(d.Entries, e)
+	}
+	return x.Literal(`],"traceId":`) && x.ID(&d.TraceID) && x.Literal("}")
+}
+
+// ReadExact implements canon.ExactReader. Decisions, and outputs that supersede others, are read by their type.
+func (o *NodeOutputAppended) ReadExact(x *canon.Exact) bool {
+	from := x.Pos()
+	return x.Literal(`{"outputChannel":`) && word(x, &o.OutputChannel) && x.Literal(`,"outputId":`) && x.ID(&o.OutputID) &&
+		x.Literal(`,"payload":{`) && o.Payload.readMembers(x) && x.Literal("}") || x.Members(from, o, dataDepth)
+}
+
+// readMembers reads what follows the opening brace.
+func (p *OutputPayload) readMembers(x *canon.Exact) (ok bool) {
+	if x.Literal(`"artifactKind":`) && (!word(x, &p.ArtifactKind) || p.ArtifactKind == "" || !x.Literal(",")) {
+		return false
+	}
+	if x.Literal(`"byteLength":`) {
+		if p.ByteLength, ok = x.Integer(); !ok || p.ByteLength == 0 || !x.Literal(",") {
+			return false
+		}
+	}
+	if x.Literal(`"contentType":`) && (!word(x, &p.ContentType) || p.ContentType == "" || !x.Literal(",")) ||
+		x.Literal(`"notesMarkdown":`) && (!word(x, &p.NotesMarkdown) || p.NotesMarkdown == "" || !x.Literal(",")) {
+		return false
+	}
+	return x.Literal(`"payloadKind":`) && word(x, &p.PayloadKind) && (!x.Literal(`,"sha256":`) || x.ID(&p.SHA256)) && x.Literal("}")
+}
+
+// word reads a string, such as a word of a closed set, which Check checks.
 func word[W ~string](x *canon.Exact, into *W) bool {
 	s, ok := x.Text()
 	*into = W(s)

@@ -29,7 +29,7 @@ func checkDecodersAgree(t interface {
 	if exact && !reflect.DeepEqual(short, long) {
 		t.Fatalf("%q:\ndecodeExact %+v\ndecodeAny   %+v", text, short, long)
 	}
-	if trusted, err := event.Domain.DecodeTrusted(text); exact && (err != nil || !reflect.DeepEqual(trusted, long)) {
+	if trusted, err := event.Domain.DecodeTrusted(string(text)); exact && (err != nil || !reflect.DeepEqual(trusted, long)) {
 		t.Fatalf("%q:\nDecodeTrusted %+v, %v\ndecodeAny     %+v", text, trusted, err, long)
 	}
 	return exact

@@ -60,7 +60,7 @@ func (l *segmentLoad) load(in Input, parts int) {
 	if l.raw {
 		l.seg, l.sum, l.bytes = Segment{First: l.first, Last: l.last, Bytes: data}, canon.Sum(data), int64(len(data))
 		if in.TrustedEvents {
-			l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, in.Log.Table.DecodeTrusted)
+			l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, trusted(in.Log, data))
 		}
 		return
 	}
@@ -171,6 +171,9 @@ func (p *prefetcher) scan(part []byte) {
 			return // a line at the edge of the window is found by the next scan
 		}
 		in := members(line)
+		if bytes.HasPrefix(line, []byte(pinnedPrefix)) {
+			in = nil // states no segment
+		}
 		size, first, last := in.number(`"bytes":`), in.number(`"firstEventIndex":`), in.number(`"lastEventIndex":`)
 		if first == p.next && last >= first {
 			if size < 0 {

@@ -40,7 +40,8 @@ type Input struct {
 	// Trusted is a head that this version folded before, as healthy: all events up to it are known to it. Read then
 	// verifies the segments up to it by their digests, and passes them without Events.
 	Trusted Head
-	// TrustedEvents passes them with Events, decoded without the checks that they passed before.
+	// TrustedEvents passes them with Events, decoded without the checks that they passed before. They share memory with
+	// what Open returned, which must not change any more.
 	TrustedEvents bool
 	// Ahead is nil or called on another goroutine with each segment whose events were read ahead, before it is verified.
 	Ahead func(Segment)

@@ -83,7 +83,7 @@ func SegmentsDir(log manifest.Log) string { return path.Join(log.Root, manifest.
 
 // ObjectPath is the file of an object.
 func ObjectPath(kind manifest.ObjectKind, ref canon.Digest) string {
-	return path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
+	return Within(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
 }
 
 // ParseObjectName returns the digest of the object of a kind whose file has a name; ok is false for other names.

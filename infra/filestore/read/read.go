@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path"
 
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
@@ -102,7 +101,7 @@ func Input(ctx context.Context, d *disk.Disk, log manifest.Log) manifest.Input {
 				return nil, false, err
 			}
 			// One that is too long is not read: no bytes, which are no segment.
-			b, _, err := d.ReadWithin(path.Join(dir, name), layout.SegmentBytesMax)
+			b, _, err := d.ReadWithin(layout.Within(dir, name), layout.SegmentBytesMax)
 			return b, err == nil, disk.UnlessMissing(err)
 		},
 		Pending: func() (int64, bool) { return PendingExtension(d, log) },
