@@ -27,6 +27,8 @@ type Log struct {
 }
 
 // SessionEvents returns the log of a session's domain events.
+//
+//go:noinline
 func SessionEvents(s id.Session) Log {
 	return Log{Root: "sessions/" + s.String(), Owner: s.String(), Table: event.Domain}
 }
@@ -64,6 +66,8 @@ type Head struct {
 func (h Head) IsZero() bool { return h == Head{} }
 
 // SegmentName returns the file name of the segment with the events first to last.
+//
+//go:noinline
 func SegmentName(first, last int64) string { return fmt.Sprintf("%08d-%08d.jsonl", first, last) }
 
 // ParseSegmentName is the inverse of SegmentName. ok is false for any other spelling.
