@@ -18,7 +18,7 @@ import (
 var contracts = [][]contract{runContracts, nodeContracts, agentContracts, promptContracts, envelopeContracts}
 
 // contract is the payload of one type. Lists of contracts are data of the binary. A function call in the initial value of any
-// variable of the package would make code of all that is initialized after it (docs/decisions/0072).
+// variable of the package would make code of all that is initialized after it (docs/decisions/0072-data-instead-of-code-in-the-binary.md).
 type contract struct {
 	of     EventType
 	open   bool // the object may have members besides these

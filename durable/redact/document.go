@@ -13,8 +13,6 @@ import (
 // Value returns v with every string and every member name redacted by Text, and with every string
 // and number below a secret name, at any depth, replaced as a whole. {"name":"token","value":"…"}
 // is treated like {"token":"…"}. true, false and null are not secrets. Lines are kept.
-//
-//go:noinline
 func Value(v canon.Value, c Counts) canon.Value { return walk{counts: c}.value(v, nil, false) }
 
 // walk is one pass over a document. It counts, or records places, or both.

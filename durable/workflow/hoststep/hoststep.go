@@ -110,8 +110,9 @@ var configs = map[string]shape.Shape{
 		{"message", shape.Text{Min: 1, Max: limits.HostMessageCharactersMax}, optional}}},
 	ApprovalGate: approvalConfig, ClarificationGate: clarificationConfig, Interrupt: interruptConfig,
 	CallPrompt: shape.AnyObject,
-	RequiresMissing: shape.Object{What: "the config of " + RequiresMissing, Fields: []shape.Field{{"requires", shape.Text{Min: 1, Max: 128,
-		Pattern: pattern.New(`^[a-z][A-Za-z0-9_.-]*$`), Like: `the id of a capability such as "chat.sendPrompt"`}, optional}}},
+	RequiresMissing: shape.Object{What: "the config of " + RequiresMissing, Fields: []shape.Field{
+		{"requires", shape.Text{Min: 1, Max: 128,
+			Pattern: pattern.New(`^[a-z][A-Za-z0-9_.-]*$`), Like: `the id of a capability such as "chat.sendPrompt"`}, optional}}},
 }
 
 // Shape is the action of a host step in a workflow file.
@@ -123,7 +124,8 @@ func actions() map[string]shape.Shape {
 	for name, config := range configs {
 		of := shape.Field{"config", config, optional}
 		of.Required = configured[name]
-		out[name] = shape.Object{What: "a host step", Fields: []shape.Field{{"kind", shape.Words{Action}, required}, {"typeId", shape.Words{name}, required}, of}}
+		out[name] = shape.Object{What: "a host step", Fields: []shape.Field{{"kind", shape.Words{Action}, required},
+			{"typeId", shape.Words{name}, required}, of}}
 	}
 	return out
 }

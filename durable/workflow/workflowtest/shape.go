@@ -50,7 +50,8 @@ var personName = shape.Text{Min: 1, Max: 64, Pattern: pattern.New(`^[A-Za-z0-9][
 // matchShape describes blockers and warnings.
 func matchShape(what string, more ...shape.Field) shape.Shape {
 	return shape.List{Max: limits.TestAnswersMax, Of: shape.ByKind{canon.String: someText,
-		canon.Object: shape.Object{What: what, Fields: append([]shape.Field{{"code", someText, optional}, {"message", someText, optional}}, more...)}}}
+		canon.Object: shape.Object{What: what,
+			Fields: append([]shape.Field{{"code", someText, optional}, {"message", someText, optional}}, more...)}}}
 }
 
 // expectShape is what a case expects.
