@@ -4,6 +4,8 @@
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
+# Without HTTP/2, which no server and no client of the program speaks: docs/decisions/0085-http-1-only-in-the-binary.md.
+TAGS    := nethttpomithttp2
 GO      := go
 # What "make lint" compiles as well, so that "make check" links it at little cost; "make build" has all.
 VETTED  := darwin/arm64 windows/amd64
@@ -32,14 +34,14 @@ build: binary cross ## bin/waybill, and the same for every platform under dist/
 
 binary: ## bin/waybill alone: one static binary with its version stamped
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
+	$(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
 
 cross: ## dist/: for linux, darwin and windows on amd64 and arm64
 	@mkdir -p dist
 	@for t in $(TARGETS); do \
 	  os=$${t%/*}; arch=$${t#*/}; ext=; [ $$os = windows ] && ext=.exe; \
 	  echo "  $$os/$$arch"; \
-	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
+	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
 	done
 
 # A package installs man/*.1 in share/man/man1, and what 'waybill completion SHELL' prints where its shells look for it.

@@ -13,7 +13,7 @@ class Waybill < Formula
 
   def install
     ENV["CGO_ENABLED"] = "0"
-    system "go", "build", *std_go_args(ldflags: "-s -w -X main.version=#{version}"), "./cmd/waybill"
+    system "go", "build", *std_go_args(ldflags: "-s -w -X main.version=#{version}", tags: "nethttpomithttp2"), "./cmd/waybill"
     generate_completions_from_executable(bin/"waybill", "completion")
   end
 

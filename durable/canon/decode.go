@@ -61,6 +61,8 @@ func unmarshalCompared(data []byte, out any) error {
 
 // Decode fills the value that out points to from v, with the rules and errors of Unmarshal.
 // Lines in errors are those of v, 0 where v was built and not parsed.
+//
+//go:noinline
 func Decode(v Value, out any) error {
 	return decodeInto(v, out, decoder{})
 }

@@ -18,6 +18,8 @@ import (
 //   - numbers are in ECMAScript's shortest form; identifiers beyond 2^53 have to be strings;
 //   - optional members with a zero value are absent; nil slices and maps of required members
 //     are [] and {}.
+//
+//go:noinline
 func Marshal(x any) ([]byte, error) { return Append(nil, x) }
 
 // Append appends the bytes of Marshal to dst. On an error the returned slice ends in an

@@ -37,6 +37,8 @@ func Suggest(format string, args ...any) Suggestion {
 }
 
 // String returns the sentences.
+//
+//go:noinline
 func (s Suggestion) String() string { return fmt.Sprintf(s.Format, s.Args...) }
 
 // MapCommands returns a copy of s in which each command is replaced.

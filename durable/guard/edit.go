@@ -226,6 +226,8 @@ func encode(value any, prefix, indent string) (string, error) {
 }
 
 // quote writes a string as JSON.
+//
+//go:noinline
 func quote(s string) string {
 	out, _ := encode(s, "", "")
 	return out

@@ -76,9 +76,13 @@ func (bundle) prefix() string     { return "bundle" }
 func (store) prefix() string      { return "store" }
 
 // ParseSession parses a session id.
+//
+//go:noinline
 func ParseSession(s string) (Session, error) { return Parse[session](s) }
 
 // ParseRun parses a run id.
+//
+//go:noinline
 func ParseRun(s string) (Run, error) { return Parse[run](s) }
 
 // ParseNode parses a node id.

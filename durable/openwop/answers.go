@@ -29,7 +29,7 @@ var (
 	unprocessable = answer{422, ErrUnprocessable}
 	broken        = answer{500, ErrInternal}
 	notProvided   = answer{501, ErrCapabilityNotProvided}
-	required      = answer{400, ErrCapabilityRequired}
+	notOffered    = answer{400, ErrCapabilityRequired}
 	busy          = answer{503, ErrUnavailable}
 	noInterrupt   = answer{404, ErrInterruptNotFound}
 	answered      = answer{409, ErrInterruptResolved}
@@ -39,44 +39,61 @@ var (
 
 // answers is the closed table from the codes of faults to answers (docs/design.md#openwop-errors). A test
 // requires a row for every code.
-var answers = map[fault.Code]answer{
+var answers = []struct {
+	of fault.Code
+	is answer
+}{
 	// Of tokens, which no request has.
-	fault.TokenInvalidFormat: badRequest, fault.TokenUnsupportedVersion: badRequest, fault.TokenBadSignature: badRequest,
-	fault.TokenScopeMismatch: badRequest, fault.TokenWorkflowHashMismatch: badRequest, fault.TokenUnknownNode: missing,
-	fault.TokenSessionLocked: busy,
+	{fault.TokenInvalidFormat, badRequest}, {fault.TokenUnsupportedVersion, badRequest}, {fault.TokenBadSignature, badRequest},
+	{fault.TokenScopeMismatch, badRequest}, {fault.TokenWorkflowHashMismatch, badRequest}, {fault.TokenUnknownNode, missing},
+	{fault.TokenSessionLocked, busy},
 
-	fault.SessionLocked: busy, fault.RunBusy: busy, fault.SessionUnhealthy: broken, fault.SessionNotFound: missing,
-	fault.RunNotFound: noRun, fault.RunAmbiguous: noRun, fault.RunClosed: conflict, fault.RunWaiting: conflict,
-	fault.RunPaused: conflict, fault.ForkPointInvalid: unprocessable, fault.SessionHandedOver: conflict,
-	fault.DecisionRefused: conflict, fault.RunBlocked: unprocessable, fault.StepFailed: unprocessable,
-	fault.StartKeyTaken: otherRequest, fault.IdempotencyMismatch: otherRequest, fault.IdempotencyInFlight: inFlight,
+	{fault.SessionLocked, busy}, {fault.RunBusy, busy}, {fault.SessionUnhealthy, broken}, {fault.SessionNotFound, missing},
+	{fault.RunNotFound, noRun}, {fault.RunAmbiguous, noRun}, {fault.RunClosed, conflict}, {fault.RunWaiting, conflict},
+	{fault.RunPaused, conflict}, {fault.ForkPointInvalid, unprocessable}, {fault.SessionHandedOver, conflict},
+	{fault.DecisionRefused, conflict}, {fault.RunBlocked, unprocessable}, {fault.StepFailed, unprocessable},
+	{fault.StartKeyTaken, otherRequest}, {fault.IdempotencyMismatch, otherRequest}, {fault.IdempotencyInFlight, inFlight},
 
-	fault.StoreConflict: busy, fault.StoreLocked: busy, fault.StoreUnreachable: busy, fault.StoreLimit: tooLargeInput, fault.StoreOutcomeUnknown: broken,
-	fault.StoreAnswerUnread: broken, fault.StoreIO: broken, fault.StoreFull: broken, fault.StoreReadOnly: broken,
-	fault.StoreNewer: broken, fault.StoreForeign: broken, fault.StoreInvalid: broken, fault.StoreNetworkFS: broken,
-	fault.StoreCorrupt: broken, fault.KeyringInvalid: broken,
+	{fault.StoreConflict, busy}, {fault.StoreLocked, busy}, {fault.StoreUnreachable, busy}, {fault.StoreLimit, tooLargeInput},
+	{fault.StoreOutcomeUnknown, broken},
+	{fault.StoreAnswerUnread, broken}, {fault.StoreIO, broken}, {fault.StoreFull, broken}, {fault.StoreReadOnly, broken},
+	{fault.StoreNewer, broken}, {fault.StoreForeign, broken}, {fault.StoreInvalid, broken}, {fault.StoreNetworkFS, broken},
+	{fault.StoreCorrupt, broken}, {fault.KeyringInvalid, broken},
 
-	fault.BundleInvalidFormat: badRequest, fault.BundleUnsupportedVersion: badRequest,
-	fault.BundleIntegrityFailed: unprocessable, fault.BundleMissingSnapshot: unprocessable,
-	fault.BundleMissingPinnedWorkflow: unprocessable, fault.BundleEventOrderInvalid: unprocessable,
-	fault.BundleManifestOrderInvalid: unprocessable, fault.BundleCollision: conflict, fault.SessionDiverged: conflict, fault.ArtifactErased: missing,
-	fault.ArtifactNotFound: missing, fault.SessionKept: conflict, fault.HeadMismatch: conflict,
+	{fault.BundleInvalidFormat, badRequest}, {fault.BundleUnsupportedVersion, badRequest},
+	{fault.BundleIntegrityFailed, unprocessable}, {fault.BundleMissingSnapshot, unprocessable},
+	{fault.BundleMissingPinnedWorkflow, unprocessable}, {fault.BundleEventOrderInvalid, unprocessable},
+	{fault.BundleManifestOrderInvalid, unprocessable}, {fault.BundleCollision, conflict}, {fault.SessionDiverged, conflict},
+	{fault.ArtifactErased, missing},
+	{fault.ArtifactNotFound, missing}, {fault.SessionKept, conflict}, {fault.HeadMismatch, conflict},
 
-	fault.WorkflowInvalid: unprocessable, fault.WorkflowNotFound: missing, fault.SourceNotFound: missing, fault.TestsNotFound: missing,
-	fault.WorkflowAmbiguous: conflict, fault.WorkflowUntrusted: forbidden,
+	{fault.WorkflowInvalid, unprocessable}, {fault.WorkflowNotFound, missing}, {fault.SourceNotFound, missing},
+	{fault.TestsNotFound, missing},
+	{fault.WorkflowAmbiguous, conflict}, {fault.WorkflowUntrusted, forbidden},
 
-	fault.CapabilityNotProvided: notProvided, fault.CapabilityRequired: required, fault.AnnotationNotFound: missing, fault.TargetNotFound: missing,
-	fault.ProposalNotFound: missing, fault.ProposalState: conflict, fault.ProposalPending: conflict,
-	fault.ProposalForbidden: forbidden, fault.ProposalInvalid: unprocessable, fault.ProposalChanged: conflict,
-	fault.PolicyUnconfirmed: forbidden, fault.PrincipalsUnbound: forbidden,
-	fault.SignatureRequired: forbidden, fault.SignatureRefused: forbidden,
+	{fault.CapabilityNotProvided, notProvided}, {fault.CapabilityRequired, notOffered}, {fault.AnnotationNotFound, missing},
+	{fault.TargetNotFound, missing},
+	{fault.ProposalNotFound, missing}, {fault.ProposalState, conflict}, {fault.ProposalPending, conflict},
+	{fault.ProposalForbidden, forbidden}, {fault.ProposalInvalid, unprocessable}, {fault.ProposalChanged, conflict},
+	{fault.PolicyUnconfirmed, forbidden}, {fault.PrincipalsUnbound, forbidden},
+	{fault.SignatureRequired, forbidden}, {fault.SignatureRefused, forbidden},
 
-	fault.InterruptNotFound: noInterrupt, fault.InterruptResolved: answered, fault.InterruptExpired: expired,
-	fault.InterruptMismatch: otherEvent, fault.InterruptForbidden: forbidden,
+	{fault.InterruptNotFound, noInterrupt}, {fault.InterruptResolved, answered}, {fault.InterruptExpired, expired},
+	{fault.InterruptMismatch, otherEvent}, {fault.InterruptForbidden, forbidden},
 
-	fault.ValidationError: badRequest, fault.UsageError: badRequest, fault.ConfigInvalid: broken,
-	fault.Interrupted: busy, fault.OutputFailed: broken, fault.CommitNotFound: missing, fault.GitFailed: broken,
-	fault.Invariant: broken, fault.Internal: broken,
+	{fault.ValidationError, badRequest}, {fault.UsageError, badRequest}, {fault.ConfigInvalid, broken},
+	{fault.Interrupted, busy}, {fault.OutputFailed, broken}, {fault.CommitNotFound, missing}, {fault.GitFailed, broken},
+	{fault.Invariant, broken}, {fault.Internal, broken},
+}
+
+// answerOf returns the answer to a fault with this code; ok is false for a code without a row.
+func answerOf(code fault.Code) (a answer, ok bool) {
+	for _, row := range answers {
+		if row.of == code {
+			return row.is, true
+		}
+	}
+	return a, false
 }
 
 // Members of the details of an envelope.
@@ -108,7 +125,7 @@ func EnvelopeOf(err error) (status int, e Envelope) {
 		f = fault.New(fault.Interrupted, "the request was canceled")
 	}
 	row := fault.Lookup(f.Code)
-	a, ok := answers[row.Code]
+	a, ok := answerOf(row.Code)
 	switch {
 	case !ok:
 		a = broken
@@ -144,7 +161,10 @@ func hasUnknownStep(f *fault.Fault) bool {
 }
 
 // IsInternal reports a code whose answer says nothing about its cause.
-func IsInternal(c fault.Code) bool { return answers[c] == broken }
+func IsInternal(c fault.Code) bool {
+	a, _ := answerOf(c)
+	return a == broken
+}
 
 // addDetails adds the details of a fault, redacted. Those that are no JSON are left out.
 func addDetails(to map[string]any, f *fault.Fault) {

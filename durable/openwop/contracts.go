@@ -3,7 +3,6 @@ package openwop
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -13,13 +12,13 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// contracts are the payloads of run events and of stream messages, by type: those that Waybill sends, and
-// those of agents, prompts, envelopes and conversations that it only reads. What a host may extend is
-// open.
-var contracts = merged(runContracts, nodeContracts, agentContracts, promptContracts, envelopeContracts)
+// contracts are the payloads of run events and of stream messages: those that Waybill sends, and those of agents, prompts,
+// envelopes and conversations that it only reads. What a host may extend is open. The payload that is no plain object is
+// interruptShape.
+var contracts = [][]contract{runContracts, nodeContracts, agentContracts, promptContracts, envelopeContracts}
 
-// contract is the payload of one type. Lists of contracts are data of the binary; calls of shape.ObjectOf would be code
-// that runs when it starts.
+// contract is the payload of one type. Lists of contracts are data of the binary. A function call in the initial value of any
+// variable of the package would make code of all that is initialized after it (docs/decisions/0072-data-instead-of-code-in-the-binary.md).
 type contract struct {
 	of     EventType
 	open   bool // the object may have members besides these
@@ -27,30 +26,44 @@ type contract struct {
 	fields fields
 }
 
-const closed, open = false, true
+const (
+	closed, open       = false, true
+	required, optional = shape.Required, shape.Optional
+)
 
 type fields = []shape.Field
 
-// merged returns one table of several, and of the contract that is no plain object. A type in two of them is a
-// programming error and panics.
-func merged(tables ...[]contract) map[EventType]shape.Shape {
-	out := map[EventType]shape.Shape{InterruptRequested: interruptShape}
-	for _, c := range slices.Concat(tables...) {
-		if out[c.of] != nil {
-			panic("openwop: two contracts of " + string(c.of))
-		}
-		out[c.of] = shape.Object{What: c.what, Fields: c.fields, Open: c.open}
+// contractOf returns the contract of a type; ok is false if it has none.
+func contractOf(t EventType) (s shape.Shape, ok bool) {
+	if t == InterruptRequested {
+		return interruptShape(), true
 	}
-	return out
+	for _, table := range contracts {
+		for _, c := range table {
+			if c.of == t {
+				return shape.Object{What: c.what, Fields: c.fields, Open: c.open}, true
+			}
+		}
+	}
+	return nil, false
 }
 
 // Contracted returns the types with a contract, sorted.
-func Contracted() []EventType { return slices.Sorted(maps.Keys(contracts)) }
+func Contracted() []EventType {
+	out := []EventType{InterruptRequested}
+	for _, table := range contracts {
+		for _, c := range table {
+			out = append(out, c.of)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 // PayloadSchema returns the JSON Schema of the payloads of a type with a contract; ok is false for any
 // other.
 func PayloadSchema(t EventType) (v canon.Value, ok bool) {
-	s, ok := contracts[t]
+	s, ok := contractOf(t)
 	if !ok {
 		return v, false
 	}
@@ -61,7 +74,7 @@ func PayloadSchema(t EventType) (v canon.Value, ok bool) {
 // is no object. The type has a contract, or the prefix of Waybill. Payloads of other hosts are not
 // checked: a reader accepts types and members that it does not know.
 func CheckPayload(t EventType, payload canon.Value) error {
-	s, ok := contracts[t]
+	s, ok := contractOf(t)
 	if !ok {
 		if t.Vendor() && len(t) > len(VendorPrefix) && t[:len(VendorPrefix)] == VendorPrefix {
 			s = anyObject
@@ -103,14 +116,15 @@ var (
 	digestText = shape.Text{Pattern: pattern.New("^sha256:[0-9a-f]{64}$"), Like: "a digest"}
 	textOrNull = shape.ByKind{canon.Null: shape.OneKind{Kind: canon.Null, Text: "null"}, canon.String: anyText}
 
-	interruptKind = shape.Words{Set: words(InterruptKinds())}
-	nodeID        = shape.Need("nodeId", someText)
+	interruptKind = shape.Words{string(ApprovalInterrupt), string(ClarificationInterrupt), string(ExternalEventInterrupt),
+		string(CustomInterrupt), string(ConversationStart), string(ConversationExchange), string(ConversationClose), string(LowConfidence)}
+	nodeID = shape.Field{"nodeId", someText, required}
 	// host is the host of an event that caused this one, if it is another host.
-	host = shape.May("causationHostId", someText)
+	host = shape.Field{"causationHostId", someText, optional}
 
-	errorObject = shape.Object{What: "an error", Open: true, Fields: fields{shape.Need("code", someText),
-		shape.Need("message", someText),
-		shape.May("details", anyObject), shape.May("retryable", boolean)}}
+	errorObject = shape.Object{What: "an error", Open: true, Fields: fields{{"code", someText, required},
+		{"message", someText, required},
+		{"details", anyObject, optional}, {"retryable", boolean, optional}}}
 )
 
 // extensible returns an object that may have members besides these.

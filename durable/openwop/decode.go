@@ -32,22 +32,22 @@ const (
 // createRunShape is the form of a request to create a run. It is closed; inputs, configurable and metadata
 // are open but for the members that the protocol reserves.
 var createRunShape = shape.Object{What: "a request to create a run", Fields: fields{
-	shape.Need("workflowId", shape.Text{Min: 1, Max: nameRunesMax}),
-	shape.May("inputs", anyObject),
-	shape.May("tenantId", shape.Text{Min: 1, Max: nameRunesMax}),
-	shape.May("scopeId", shape.Text{Min: 1, Max: nameRunesMax}),
-	shape.May("callbackUrl", shape.Text{Min: 1, Max: urlRunesMax}),
-	shape.May("configurable", extensible("what can be configured", reserved...)),
-	shape.May("tags", shape.List{Of: shape.Text{Min: 1, Max: TagRunesMax}, Max: limits.TagsMax}),
-	shape.May("metadata", anyObject)}}
+	{"workflowId", shape.Text{Min: 1, Max: nameRunesMax}, required},
+	{"inputs", anyObject, optional},
+	{"tenantId", shape.Text{Min: 1, Max: nameRunesMax}, optional},
+	{"scopeId", shape.Text{Min: 1, Max: nameRunesMax}, optional},
+	{"callbackUrl", shape.Text{Min: 1, Max: urlRunesMax}, optional},
+	{"configurable", extensible("what can be configured", reserved...), optional},
+	{"tags", shape.List{Of: shape.Text{Min: 1, Max: TagRunesMax}, Max: limits.TagsMax}, optional},
+	{"metadata", anyObject, optional}}}
 
 // reserved are the keys of configurable that the protocol defines. Of these a host of this program uses recursionLimit.
 var reserved = fields{
-	shape.May("recursionLimit", atLeastOne), shape.May("model", someText),
-	shape.May("temperature", shape.Amount{Max: 2}), shape.May("maxTokens", atLeastOne),
-	shape.May("promptOverrides", shape.Dictionary{Value: anyText}),
-	shape.May("mockProvider", shape.ObjectOf("a mock provider", shape.Need("id", shape.Text{Min: 1, Max: 128}),
-		shape.May("config", anyObject)))}
+	{"recursionLimit", atLeastOne, optional}, {"model", someText, optional},
+	{"temperature", shape.Amount{Max: 2}, optional}, {"maxTokens", atLeastOne, optional},
+	{"promptOverrides", shape.Dictionary{Value: anyText}, optional},
+	{"mockProvider", shape.Object{What: "a mock provider", Fields: []shape.Field{{"id", shape.Text{Min: 1, Max: 128}, required},
+		{"config", anyObject, optional}}}, optional}}
 
 // Choice is a key that a workflow declares, with the texts to choose from, empty if any value is accepted.
 type Choice struct {
@@ -64,9 +64,9 @@ func configurable(declared []Choice) shape.Object {
 		}
 		var form shape.Shape = shape.Anything{}
 		if len(c.Choices) > 0 {
-			form = shape.OneOf(c.Choices...)
+			form = shape.Words(c.Choices)
 		}
-		all = append(all, shape.May(c.Key, form))
+		all = append(all, shape.Field{c.Key, form, optional})
 	}
 	return shape.Object{What: "what can be configured", Fields: all}
 }

@@ -38,11 +38,13 @@ type RunForked struct {
 }
 
 // forkShape is the form of a request to fork a run. Of the overlay the parts are those of a request to create one.
-var forkShape = shape.Object{What: "a request to fork a run", Fields: fields{
-	shape.Need("mode", shape.Words{Set: words(event.ForkModes())}),
-	shape.May("fromSeq", count),
-	shape.May("runOptionsOverlay", shape.Object{What: "an overlay", Fields: createFields("inputs", "configurable", "tags",
-		"metadata")})}}
+func forkShape() shape.Object {
+	return shape.Object{What: "a request to fork a run", Fields: fields{
+		{"mode", shape.Words(words(event.ForkModes())), required},
+		{"fromSeq", count, optional},
+		{"runOptionsOverlay", shape.Object{What: "an overlay", Fields: createFields("inputs", "configurable", "tags",
+			"metadata")}, optional}}}
+}
 
 // createFields are members of a request to create a run.
 func createFields(names ...string) (out fields) {
@@ -59,7 +61,7 @@ func createFields(names ...string) (out fields) {
 // DecodeForkRun reads a request to fork a run. Errors as of DecodeCreateRun; also for a branch without a sequence, and for
 // a replay with an overlay.
 func DecodeForkRun(v canon.Value) (out ForkRun, err error) {
-	problems := check(forkShape, v)
+	problems := check(forkShape(), v)
 	report := func(pointer, message string) {
 		problems = append(problems, problem.Problem{Pointer: pointer, Severity: problem.Error, Message: message})
 	}

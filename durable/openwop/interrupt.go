@@ -59,46 +59,47 @@ type MessagePart struct {
 }
 
 // interruptShape is the contract of Interrupt: the data is that of the kind.
-var interruptShape = func() shape.ByTag {
-	of := func(fields ...shape.Field) shape.Object { return shape.ObjectOf("the data of an interrupt", fields...) }
-	conversation := shape.Need("conversationId", shape.Text{Min: 1, Max: 256})
-	data := map[InterruptKind]shape.Object{
-		ApprovalInterrupt:      approvalData,
-		ClarificationInterrupt: of(shape.Need("questions", questions), shape.May("contextType", anyText)),
-		ExternalEventInterrupt: of(shape.Need("eventType", anyText), shape.Need("correlation", anyObject)),
-		CustomInterrupt:        of(shape.Need("customKind", someText), shape.May("payload", shape.Anything{})),
-		ConversationStart:      of(conversation, shape.May("title", anyText), shape.May("initialPrompt", anyText)),
-		ConversationExchange: of(conversation, shape.Need("prompt", someText),
-			shape.May("outcomeSchema", anyObject),
-			shape.May("turnIndex", count)),
-		ConversationClose: of(conversation, shape.May("reason", anyText)),
-		LowConfidence: of(shape.Need("agentId", agentID), shape.Need("threshold", portion),
-			shape.Need("observed", portion),
-			shape.May("decision", shape.Anything{})),
-	}
+func interruptShape() shape.ByTag {
 	out := shape.ByTag{Key: "kind", Text: "an interrupt", Cases: map[string]shape.Shape{}}
-	for kind, d := range data {
-		out.Cases[string(kind)] = shape.Object{What: "an interrupt", Fields: fields{
-			shape.Need("kind", shape.OneOf(string(kind))),
-			shape.Need("key", shape.Text{Min: 1, Max: 256}), shape.May("resumeSchema", anyObject),
-			shape.May("timeoutMs", count), shape.Need("data", d)}}
+	for _, of := range interruptData {
+		out.Cases[string(of.kind)] = shape.Object{What: "an interrupt", Fields: fields{
+			{"kind", shape.Words{string(of.kind)}, required},
+			{"key", shape.Text{Min: 1, Max: 256}, required}, {"resumeSchema", anyObject, optional},
+			{"timeoutMs", count, optional}, {"data", shape.Object{What: of.what, Fields: of.data}, required}}}
 	}
 	return out
-}()
+}
 
-// approvalData is the data of an approval.
-var approvalData = shape.Object{What: "the data of an approval", Fields: fields{shape.Need("artifactId", someText),
-	shape.Need("artifactType", someText), shape.Need("title", someText), shape.May("description", anyText),
-	shape.May("artifactData", shape.Anything{}),
-	shape.Need("actions",
-		shape.List{Of: shape.OneOf("accept", "reject", "refine", "edit-accept", "ask"), Min: 1, Unique: true}),
-	shape.May("requiredApprovals", atLeastOne), shape.May("approversList", texts),
-	shape.May("rejectionPolicy", shape.OneOf("single-veto", "majority")),
-	shape.May("overrideBypassesQuorum", boolean),
-	shape.May("approverGroupRefs", texts), shape.May("approverRoleRefs", texts),
-	shape.May("audience", shape.ObjectOf("an audience", shape.May("subjects", texts), shape.May("groups", texts),
-		shape.May("roles", texts)))}}
+// interruptData is the data of an interrupt of each kind.
+var interruptData = []struct {
+	kind InterruptKind
+	what string
+	data fields
+}{
+	{ApprovalInterrupt, "the data of an approval", fields{{"artifactId", someText, required},
+		{"artifactType", someText, required}, {"title", someText, required}, {"description", anyText, optional},
+		{"artifactData", shape.Anything{}, optional},
+		{"actions",
+			shape.List{Of: shape.Words{"accept", "reject", "refine", "edit-accept", "ask"}, Min: 1, Unique: true}, required},
+		{"requiredApprovals", atLeastOne, optional}, {"approversList", texts, optional},
+		{"rejectionPolicy", shape.Words{"single-veto", "majority"}, optional},
+		{"overrideBypassesQuorum", boolean, optional},
+		{"approverGroupRefs", texts, optional}, {"approverRoleRefs", texts, optional},
+		{"audience", shape.Object{What: "an audience", Fields: fields{{"subjects", texts, optional},
+			{"groups", texts, optional}, {"roles", texts, optional}}}, optional}}},
+	{ClarificationInterrupt, interruptWhat, fields{{"questions", questions, required}, {"contextType", anyText, optional}}},
+	{ExternalEventInterrupt, interruptWhat, fields{{"eventType", anyText, required}, {"correlation", anyObject, required}}},
+	{CustomInterrupt, interruptWhat, fields{{"customKind", someText, required}, {"payload", shape.Anything{}, optional}}},
+	{ConversationStart, interruptWhat, fields{conversationID, {"title", anyText, optional}, {"initialPrompt", anyText, optional}}},
+	{ConversationExchange, interruptWhat, fields{conversationID, {"prompt", someText, required},
+		{"outcomeSchema", anyObject, optional}, {"turnIndex", count, optional}}},
+	{ConversationClose, interruptWhat, fields{conversationID, {"reason", anyText, optional}}},
+	{LowConfidence, interruptWhat, fields{{"agentId", agentID, required}, {"threshold", portion, required},
+		{"observed", portion, required}, {"decision", shape.Anything{}, optional}}},
+}
+
+const interruptWhat = "the data of an interrupt"
 
 // questions are what a clarification asks.
-var questions = shape.List{Min: 1, Of: shape.ObjectOf("a question", shape.Need("id", someText),
-	shape.Need("question", someText), shape.May("schema", anyObject))}
+var questions = shape.List{Min: 1, Of: shape.Object{What: "a question", Fields: []shape.Field{{"id", someText, required},
+	{"question", someText, required}, {"schema", anyObject, optional}}}}

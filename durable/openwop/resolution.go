@@ -18,8 +18,8 @@ type Resolution struct {
 
 // resolutionShape is the form of the request.
 var resolutionShape = shape.Object{What: "a request to answer an interrupt", Fields: fields{
-	shape.Need("resumeValue", shape.Anything{}), shape.May("signed", anyObject),
-	shape.May("signature", shape.Text{Min: 1, Max: limits.SignatureBytesMax})}}
+	{"resumeValue", shape.Anything{}, required}, {"signed", anyObject, optional},
+	{"signature", shape.Text{Min: 1, Max: limits.SignatureBytesMax}, optional}}}
 
 // DecodeResolution reads a request to answer an interrupt. VALIDATION_ERROR as of DecodeCreateRun.
 func DecodeResolution(v canon.Value) (out Resolution, err error) {

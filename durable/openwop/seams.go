@@ -57,9 +57,9 @@ type Emitted struct {
 }
 
 var emissionShape = shape.Object{What: "an event to send", Fields: fields{
-	shape.Need("runId", shape.Text{Min: 1, Max: NodeIDBytesMax}), shape.May("type", shape.Text{Min: 1, Max: NodeIDBytesMax}),
-	shape.Need("payload", anyObject), shape.May("correlationId", shape.Text{Min: 1, Max: NodeIDBytesMax}),
-	shape.May("nodeId", shape.Text{Min: 1, Max: NodeIDBytesMax})}}
+	{"runId", shape.Text{Min: 1, Max: NodeIDBytesMax}, required}, {"type", shape.Text{Min: 1, Max: NodeIDBytesMax}, optional},
+	{"payload", anyObject, required}, {"correlationId", shape.Text{Min: 1, Max: NodeIDBytesMax}, optional},
+	{"nodeId", shape.Text{Min: 1, Max: NodeIDBytesMax}, optional}}}
 
 // DecodeUsage reads an event provider.usage. DecodeReliability reads one about the envelopes that models answer with. A
 // payload with what looks like a credential, or a reference to one, is refused before anything else of it is looked at.

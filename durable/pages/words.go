@@ -43,6 +43,8 @@ func badge(t tone, word string) *markup.Node {
 }
 
 // plain returns a stored word with spaces.
+//
+//go:noinline
 func plain[S ~string](word S) string { return strings.ReplaceAll(string(word), "_", " ") }
 
 // sentence returns text in one line.
@@ -142,6 +144,8 @@ func typed(words ...string) *markup.Node {
 }
 
 // paragraph is a paragraph of texts and inline elements.
+//
+//go:noinline
 func paragraph(items ...*markup.Node) *markup.Node { return markup.E(markup.P, items...) }
 
 // note is a paragraph that a reader must not miss.

@@ -41,6 +41,8 @@ func (p SourceValue) Items() []SourceValue {
 }
 
 // Names returns the names of an object's members, nil when p is not an object.
+//
+//go:noinline
 func (p SourceValue) Names() []string {
 	if p.Value.Kind() != canon.Object {
 		return nil
@@ -53,6 +55,8 @@ func (p SourceValue) Names() []string {
 }
 
 // Has reports whether p is an object with such a member.
+//
+//go:noinline
 func (p SourceValue) Has(name string) bool {
 	_, ok := p.Value.Get(name)
 	return ok

@@ -45,6 +45,8 @@ func (p Problem) Position() string {
 }
 
 // HasErrors reports whether one of ps has severity Error.
+//
+//go:noinline
 func HasErrors(ps []Problem) bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })
 }

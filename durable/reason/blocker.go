@@ -76,6 +76,8 @@ func ValidContextKey(key string) bool { return contextKey.MatchString(key) }
 // ValidStepID reports whether s may be the id of a step, loop or condition
 // (docs/design.md#authoring). It is called for every completed key of every snapshot, which is
 // why it is a loop and not a regular expression.
+//
+//go:noinline
 func ValidStepID(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -9,6 +9,8 @@ import (
 // Clip returns the longest prefix of s of at most n bytes that does not split a rune. It is for
 // texts that Waybill composes. A caller's text over its budget is refused, or shortened with
 // Truncate, which marks it.
+//
+//go:noinline
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

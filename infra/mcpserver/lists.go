@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/redact/faults"
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // dynamic answers the methods whose result follows the files and the store, which the SDK does
@@ -43,7 +44,7 @@ func (s Server) dynamic(log *slog.Logger) mcp.Middleware {
 			}
 			out, err = next(ctx, method, req)
 			if list, ok := out.(*mcp.ListToolsResult); ok {
-				slices.SortFunc(list.Tools, func(a, b *mcp.Tool) int { return place(a.Name) - place(b.Name) })
+				sorting.By(list.Tools, func(a, b *mcp.Tool) int { return place(a.Name) - place(b.Name) })
 			}
 			return out, err
 		}

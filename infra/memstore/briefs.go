@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -48,7 +49,7 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) ([]ports.BriefSe
 			}
 		}
 	}
-	slices.SortFunc(selected, compareBriefs)
+	sorting.By(selected, compareBriefs)
 	if q.Limit > 0 && len(selected) > q.Limit {
 		selected = selected[:q.Limit]
 	}
@@ -62,7 +63,7 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) ([]ports.BriefSe
 	if q.Selects() {
 		out = slices.DeleteFunc(out, func(b ports.BriefSession) bool { return !b.Changed && len(b.Runs) == 0 })
 	}
-	slices.SortFunc(out, func(a, b ports.BriefSession) int { return strings.Compare(a.Session.String(), b.Session.String()) })
+	sorting.By(out, func(a, b ports.BriefSession) int { return strings.Compare(a.Session.String(), b.Session.String()) })
 	return out, nil
 }
 

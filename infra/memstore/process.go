@@ -75,6 +75,8 @@ func (p *process) Calls() int {
 }
 
 // reach begins a call of a port: INTERRUPTED if the context has ended, STORE_UNREACHABLE if the handle is cut off.
+//
+//go:noinline
 func (p *process) reach(ctx context.Context) error { return p.begin(ctx, false) }
 
 // begin is reach for a call that may be a commit.

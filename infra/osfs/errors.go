@@ -19,6 +19,8 @@ func IsReadOnly(err error) bool {
 func IsNotDirectory(err error) bool { return isOneOf(err, []error{syscall.ENOTDIR}) }
 
 // isOneOf reports that err wraps one of the errors in among.
+//
+//go:noinline
 func isOneOf(err error, among []error) bool {
 	return slices.ContainsFunc(among, func(e error) bool { return errors.Is(err, e) })
 }

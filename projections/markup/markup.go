@@ -78,6 +78,8 @@ type writer struct {
 }
 
 // raw writes text of this package.
+//
+//go:noinline
 func (w *writer) raw(text string) { _, _ = w.out.WriteString(text) } // Flush returns the error
 
 // node writes content; an attribute is none.

@@ -113,6 +113,8 @@ func (r *References) Visit(seg manifest.Segment, _ manifest.Head) error {
 
 // find records a finding about e. After an event that could not be read, missing references are not
 // reported: that event may have created what is missing.
+//
+//go:noinline
 func (r *References) find(e *event.Event, code manifest.FindingCode, format string, args ...any) {
 	if r.hasUnknown && code == manifest.BrokenReference {
 		return

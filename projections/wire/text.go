@@ -41,6 +41,8 @@ func suffixed(base string, n int) string { return base + "." + strconv.Itoa(n) }
 func member(name string, v canon.Value) canon.Member { return canon.Member{Name: name, Value: v} }
 
 // word is a member with a text that is no caller's.
+//
+//go:noinline
 func word[S ~string](name string, s S) canon.Member { return member(name, canon.OfString(string(s))) }
 
 // free is a member with a text that may contain words of a caller, redacted. An empty one is left out of the

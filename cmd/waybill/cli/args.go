@@ -65,6 +65,8 @@ func Subcommands(cmd *cobra.Command) []string {
 }
 
 // Exactly requires one argument per name. The names appear in error messages.
+//
+//go:noinline
 func Exactly(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
 
 // AtMost allows up to one argument per name.

@@ -12,6 +12,8 @@ import (
 )
 
 // Consent returns what asks the person at the terminal of this call.
+//
+//go:noinline
 func (p *Process) Consent(colors bool) *consent.Asker { return consent.New(p.In, p.Out, p.Err, colors) }
 
 // AtTerminal reports whether stdin, stdout and stderr are one terminal: only then does a person

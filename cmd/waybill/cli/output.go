@@ -19,6 +19,8 @@ import (
 // otherwise the text that people writes to the page. The output is written with one call of
 // Write, so that a failing command prints no partial answer. Errors are OUTPUT_FAILED, and
 // INTERNAL for data that cannot be encoded.
+//
+//go:noinline
 func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
 	return AnswerRedacted(a, kind, data, nil, people)
 }

@@ -79,6 +79,8 @@ func (p *Process) NowMs() int64 { return p.Clock().UnixMilli() }
 
 // Seed reads one seed from Entropy. A use case derives all its new ids and keys from it. The
 // error is INTERNAL, if the operating system returns no random bytes.
+//
+//go:noinline
 func (p *Process) Seed() (id.Seed, error) {
 	var s id.Seed
 	return s, p.Random(s[:])

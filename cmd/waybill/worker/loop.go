@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
@@ -14,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -235,7 +235,7 @@ func longer(pause time.Duration) time.Duration { return min(max(retryPause, 2*pa
 
 // leave reports what the worker leaves alone.
 func (w *worker) leave(rest ports.Rest) {
-	slices.SortStableFunc(rest.Left, func(a, b ports.Left) int { return cmp.Compare(a.Session.String(), b.Session.String()) })
+	sorting.Stable(rest.Left, func(a, b ports.Left) int { return cmp.Compare(a.Session.String(), b.Session.String()) })
 	for _, l := range rest.Left {
 		f := w.explain(l.Err)
 		if f.Code == fault.RunWaiting {

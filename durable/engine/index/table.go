@@ -242,18 +242,26 @@ func decode(data string) (s saved, ok bool) {
 type Writer struct{ data []byte }
 
 // Int appends a number.
+//
+//go:noinline
 func (w *Writer) Int(v int64) { w.data = binary.AppendVarint(w.data, v) }
 
 // Count appends a number that is not negative.
+//
+//go:noinline
 func (w *Writer) Count(n int) { w.data = binary.AppendUvarint(w.data, uint64(n)) }
 
 // Text appends a text.
+//
+//go:noinline
 func (w *Writer) Text(text string) {
 	w.Count(len(text))
 	w.data = append(w.data, text...)
 }
 
 // Texts appends a list of texts.
+//
+//go:noinline
 func (w *Writer) Texts(all []string) {
 	w.Count(len(all))
 	for _, text := range all {
@@ -262,6 +270,8 @@ func (w *Writer) Texts(all []string) {
 }
 
 // Bool appends a truth value.
+//
+//go:noinline
 func (w *Writer) Bool(b bool) {
 	if b {
 		w.data = append(w.data, 1)
@@ -271,6 +281,8 @@ func (w *Writer) Bool(b bool) {
 }
 
 // Bytes returns what was written.
+//
+//go:noinline
 func (w *Writer) Bytes() []byte { return w.data }
 
 // Reader takes the parts of what a Writer wrote, in the same order. After the first part that is malformed it has

@@ -113,6 +113,8 @@ func New(s Store) *Ledger { return &Ledger{store: s, pending: map[string]manifes
 // The caller must have refused what is refused in any case: a recorded
 // intention cannot be withdrawn, and actions that create a store leave it
 // behind. Neither the lock of a log nor that of the store may be held.
+//
+//go:noinline
 func (l *Ledger) Act(ctx context.Context, by Caller, what audit.Act,
 	do func() (details map[string]string, err error)) error {
 	_, err := l.ActOnRecord(ctx, by, what, do)

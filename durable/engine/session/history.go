@@ -27,6 +27,8 @@ type History struct {
 }
 
 // NewHistory returns a history that has read nothing.
+//
+//go:noinline
 func (r *Reader) NewHistory(s id.Session) *History {
 	return &History{Session: s, Log: manifest.SessionEvents(s), Fold: runs.NewFold(), r: r}
 }

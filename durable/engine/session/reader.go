@@ -197,6 +197,8 @@ func KeepView(r *Reader, ref canon.Digest, v snapshot.View) {
 
 // Object reads an object whose digest matches ref. Errors: STORE_CORRUPT,
 // ARTIFACT_ERASED, those of the source.
+//
+//go:noinline
 func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
 	return r.source.Object(ctx, kind, ref)
 }

@@ -8,6 +8,8 @@ import (
 // Whole calls read, which takes a part of a store that cannot be read for damage, or leaves it out. If
 // the process had no file descriptor left meanwhile, nothing is known about that part: the error is
 // STORE_IO instead of the result (docs/design.md#reading).
+//
+//go:noinline
 func Whole[T any](s ports.Descriptors, read func() (T, error)) (T, error) {
 	before := s.OutOfDescriptors()
 	out, err := read()

@@ -41,6 +41,8 @@ var (
 
 // Config reads the configuration. A store without one has the defaults. Errors:
 // STORE_CORRUPT, STORE_NEWER.
+//
+//go:noinline
 func (s Settings) Config(ctx context.Context) (config.Config, error) {
 	return Read(ctx, s.controls)
 }

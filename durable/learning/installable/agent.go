@@ -32,45 +32,58 @@ func Manifests(artifact canon.Value) (out []canon.Value) {
 }
 
 // agentShape is OpenWOP's agent manifest without additional members.
-var agentShape = shape.ObjectOf("an agent",
-	shape.Need("agentId", shape.Text{Min: 3, Max: 256,
+var agentShape = shape.Object{What: "an agent", Fields: []shape.Field{
+	{"agentId", shape.Text{Min: 3, Max: 256,
 		Pattern: pattern.New(`^(core|vendor|community|private|local)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
-		Like:    `the id of an agent such as "local.team.reviewer"`}),
-	shape.Need("persona", shape.Text{Min: 1, Max: 200}),
-	shape.Need("modelClass", shape.OneOf("reasoning", "writing", "coding", "research", "classification", "general")),
-	shape.May("systemPrompt", nonEmpty),
-	shape.May("systemPromptRef", nonEmpty),
-	shape.May("evalSuiteRef", nonEmpty),
-	shape.May("toolAllowlist", shape.List{Of: nonEmpty}),
-	shape.May("requiresCapabilities", shape.List{Of: nonEmpty, Unique: true}),
-	shape.May("memoryShape", shape.ObjectOf("a memory shape",
-		shape.May("scratchpad", shape.Boolean),
-		shape.May("conversation", shape.Boolean),
-		shape.May("longTerm", shape.Boolean))),
-	shape.May("confidence", shape.ObjectOf("a confidence",
-		shape.May("defaultThreshold", shape.Amount{Min: 0, Max: 1}))),
-	shape.May("handoff", shape.ObjectOf("a handoff",
-		shape.May("taskSchemaRef", nonEmpty),
-		shape.May("returnSchemaRef", nonEmpty))),
-	shape.May("label", shape.Text{Min: 1, Max: 100}),
-	shape.May("description", shape.Text{Max: 500}),
-	shape.May("promptLibraryRef", promptref.IDShape),
-	shape.May("promptOverrides", shape.Object{What: "prompt overrides", Fields: overrides()}))
+		Like:    `the id of an agent such as "local.team.reviewer"`}, required},
+	{"persona", shape.Text{Min: 1, Max: 200}, required},
+	{"modelClass", shape.Words{"reasoning", "writing", "coding", "research", "classification", "general"}, required},
+	{"systemPrompt", nonEmpty, optional},
+	{"systemPromptRef", nonEmpty, optional},
+	{"evalSuiteRef", nonEmpty, optional},
+	{"toolAllowlist", shape.List{Of: nonEmpty}, optional},
+	{"requiresCapabilities", shape.List{Of: nonEmpty, Unique: true}, optional},
+	{"memoryShape", shape.Object{What: "a memory shape", Fields: []shape.Field{
+		{"scratchpad", shape.Boolean, optional},
+		{"conversation", shape.Boolean, optional},
+		{"longTerm", shape.Boolean, optional}}}, optional},
+	{"confidence", shape.Object{What: "a confidence", Fields: []shape.Field{
+		{"defaultThreshold", shape.Amount{Min: 0, Max: 1}, optional}}}, optional},
+	{"handoff", shape.Object{What: "a handoff", Fields: []shape.Field{
+		{"taskSchemaRef", nonEmpty, optional},
+		{"returnSchemaRef", nonEmpty, optional}}}, optional},
+	{"label", shape.Text{Min: 1, Max: 100}, optional},
+	{"description", shape.Text{Max: 500}, optional},
+	{"promptLibraryRef", promptref.IDShape, optional},
+	{"promptOverrides", overrides{}, optional}}}
 
-// overrides returns an optional prompt reference for each kind of prompt.
-func overrides() []shape.Field {
-	var out []shape.Field
+// overrides is an object with a prompt reference for each kind of prompt, all optional.
+type overrides struct{}
+
+func (overrides) shape() shape.Object {
+	out := shape.Object{What: "prompt overrides"}
 	for _, kind := range promptref.Kinds() {
-		out = append(out, shape.May(kind, promptref.RefShape))
+		out.Fields = append(out.Fields, shape.Field{kind, promptref.RefShape, optional})
 	}
 	return out
 }
 
+// Want describes the object.
+func (o overrides) Want() string { return o.shape().Want() }
+
+// Check checks the references.
+func (o overrides) Check(at problem.SourceValue, report problem.Report) { o.shape().Check(at, report) }
+
+// Schema is the schema of the object.
+func (o overrides) Schema(describe shape.Describe) canon.Value { return o.shape().Schema(describe) }
+
 // agentPackShape is a pack of agents. The published form may also contain code; it is refused
 // here, since nothing would run it.
-var agentPackShape = shape.Object{What: "an agent pack", Fields: packKeys(ownPackName,
-	shape.May("engines", shape.AnyObject),
-	shape.Need("agents", shape.List{Of: agentShape, Min: 1, Key: "agentId"}))}
+func agentPackShape() shape.Object {
+	return shape.Object{What: "an agent pack", Fields: packKeys(ownPackName,
+		shape.Field{"engines", shape.AnyObject, optional},
+		shape.Field{"agents", shape.List{Of: agentShape, Min: 1, Key: "agentId"}, required})}
+}
 
 // checkAgents checks either form: one agent, or a pack of agents.
 func checkAgents(at problem.SourceValue, report problem.Report) {
@@ -79,7 +92,7 @@ func checkAgents(at problem.SourceValue, report problem.Report) {
 		agentShape.Check(at, report)
 		checkSystemPrompt(at, report)
 	case "agents":
-		agentPackShape.Check(at, report)
+		agentPackShape().Check(at, report)
 		checkEngines(at.Member("engines"), report)
 		for _, agent := range at.Member("agents").Items() {
 			checkSystemPrompt(agent, report)

@@ -31,16 +31,16 @@ type Schedule struct {
 }
 
 // automationShape is the shape of an automation; additional members are refused.
-var automationShape = shape.ObjectOf("an automation",
-	shape.Need("automationId", promptref.IDShape),
-	shape.Need("schedule", shape.ObjectOf("a schedule",
-		shape.Need("cron", shape.Text{Min: 1, Max: 256}),
-		shape.May("timezone", shape.Text{Min: 1, Max: 64}))),
-	shape.Need("workflowId", shape.Text{Min: 3, Max: 64}),
-	shape.May("title", nonEmpty),
-	shape.May("description", shape.Text{Max: 2000}),
-	shape.May("context", shape.AnyObject),
-	shape.May("enabled", shape.Boolean))
+var automationShape = shape.Object{What: "an automation", Fields: []shape.Field{
+	{"automationId", promptref.IDShape, required},
+	{"schedule", shape.Object{What: "a schedule", Fields: []shape.Field{
+		{"cron", shape.Text{Min: 1, Max: 256}, required},
+		{"timezone", shape.Text{Min: 1, Max: 64}, optional}}}, required},
+	{"workflowId", shape.Text{Min: 3, Max: 64}, required},
+	{"title", nonEmpty, optional},
+	{"description", shape.Text{Max: 2000}, optional},
+	{"context", shape.AnyObject, optional},
+	{"enabled", shape.Boolean, optional}}}
 
 // checkAutomation checks an automation's shape, title, workflow id, context and schedule. It
 // does not require that the workflow exists: workflows are installed and removed

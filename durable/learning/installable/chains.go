@@ -18,44 +18,46 @@ type Chain struct {
 }
 
 // chainPackShape is OpenWOP's chain pack manifest without additional members.
-var chainPackShape = shape.Object{What: "a workflow-chain pack", Fields: packKeys(packName,
-	shape.Need("kind", shape.OneOf("workflow-chain")),
-	shape.Need("engines", shape.AnyObject),
-	shape.Need("chains", shape.List{Of: chainShape, Min: 1, Key: "chainId"}))}
+func chainPackShape() shape.Object {
+	return shape.Object{What: "a workflow-chain pack", Fields: packKeys(packName,
+		shape.Field{"kind", shape.Words{"workflow-chain"}, required},
+		shape.Field{"engines", shape.AnyObject, required},
+		shape.Field{"chains", shape.List{Of: chainShape, Min: 1, Key: "chainId"}, required})}
+}
 
 // chainShape is one chain of a pack. Its parameters are a JSON Schema, which only editors
 // interpret.
-var chainShape = shape.ObjectOf("a chain",
-	shape.Need("chainId", typeName),
-	shape.Need("version", version),
-	shape.Need("label", nonEmpty),
-	shape.Need("description", anyText),
+var chainShape = shape.Object{What: "a chain", Fields: []shape.Field{
+	{"chainId", typeName, required},
+	{"version", version, required},
+	{"label", nonEmpty, required},
+	{"description", anyText, required},
 	// Parameters are not validated as JSON Schema here.
-	shape.Need("parameters", shape.AnyObject),
-	shape.Need("dag", shape.ObjectOf("a chain's graph",
-		shape.Need("nodes", shape.List{Of: nodeShape, Min: 1, Key: "id"}),
-		shape.May("edges", shape.List{Of: edgeShape}))),
-	shape.May("outputs", shape.Dictionary{Value: shape.ObjectOf("an output",
-		shape.Need("type", anyText),
-		shape.Need("description", anyText))}),
-	shape.May("capabilities", shape.List{Of: shape.OneOf("streamable", "cacheable", "side-effectful", "mcp-exportable"),
-		Unique: true}))
+	{"parameters", shape.AnyObject, required},
+	{"dag", shape.Object{What: "a chain's graph", Fields: []shape.Field{
+		{"nodes", shape.List{Of: nodeShape, Min: 1, Key: "id"}, required},
+		{"edges", shape.List{Of: edgeShape}, optional}}}, required},
+	{"outputs", shape.Dictionary{Value: shape.Object{What: "an output", Fields: []shape.Field{
+		{"type", anyText, required},
+		{"description", anyText, required}}}}, optional},
+	{"capabilities", shape.List{Of: shape.Words{"streamable", "cacheable", "side-effectful", "mcp-exportable"},
+		Unique: true}, optional}}}
 
 // nodeShape is a node of a chain's graph. The members of config and inputs depend on its
 // type.
-var nodeShape = shape.ObjectOf("a node",
-	shape.Need("id", nonEmpty),
-	shape.Need("typeId", typeName),
-	shape.May("name", anyText),
-	shape.May("position", shape.ObjectOf("a position", shape.May("x", number), shape.May("y", number))),
-	shape.May("config", shape.AnyObject),
-	shape.May("inputs", shape.AnyObject))
+var nodeShape = shape.Object{What: "a node", Fields: []shape.Field{
+	{"id", nonEmpty, required},
+	{"typeId", typeName, required},
+	{"name", anyText, optional},
+	{"position", shape.Object{What: "a position", Fields: []shape.Field{{"x", number, optional}, {"y", number, optional}}}, optional},
+	{"config", shape.AnyObject, optional},
+	{"inputs", shape.AnyObject, optional}}}
 
 // edgeShape connects two nodes of a chain's graph, or ports of them.
-var edgeShape = shape.ObjectOf("an edge",
-	shape.Need("from", anyText),
-	shape.Need("to", anyText),
-	shape.May("condition", anyText))
+var edgeShape = shape.Object{What: "an edge", Fields: []shape.Field{
+	{"from", anyText, required},
+	{"to", anyText, required},
+	{"condition", anyText, optional}}}
 
 // number is any JSON number, such as a coordinate.
 var number = shape.OneKind{Kind: canon.Number, Text: "a number"}
@@ -63,7 +65,7 @@ var number = shape.OneKind{Kind: canon.Number, Text: "a number"}
 // checkChains checks a chain pack's shape and the rules that the published schema states only
 // in prose: every edge connects nodes of the graph.
 func checkChains(at problem.SourceValue, report problem.Report) {
-	chainPackShape.Check(at, report)
+	chainPackShape().Check(at, report)
 	// The rules across members can only be checked once all node ids of a graph are known.
 	checkEngines(at.Member("engines"), report)
 	for _, chain := range at.Member("chains").Items() {

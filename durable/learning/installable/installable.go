@@ -62,8 +62,8 @@ func Check(kind Kind, artifact canon.Value, o Options) []problem.Problem {
 }
 
 // kinds is the set of kinds for the message about an unknown one.
-var kinds = shape.OneOf(string(KindAgentPack), string(KindWorkflowChainPack), string(KindPromptTemplate),
-	string(KindAutomation))
+var kinds = shape.Words{string(KindAgentPack), string(KindWorkflowChainPack), string(KindPromptTemplate),
+	string(KindAutomation)}
 
 // problemsMax bounds the list of problems. The first ones are enough to start fixing, and a
 // hostile artifact can contain a million.
@@ -111,7 +111,7 @@ func form(at problem.SourceValue, report problem.Report, signs ...string) string
 			seen = append(seen, sign)
 		}
 	}
-	want := shape.OneOf(signs...).Want()
+	want := shape.Words(signs).Want()
 	switch {
 	case at.Value.Kind() != canon.Object:
 		report.Error(at, "Write an object with "+want+".", "expected an object with %s, got %s", want, shape.Got(at))

@@ -8,6 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
+const required, optional = shape.Required, shape.Optional
+
 // Shapes that several tables share.
 var (
 	anyText  = shape.Text{}
@@ -32,19 +34,19 @@ var ownPackName = shape.Text{Min: 1, Max: 128, Pattern: pattern.New(`^[A-Za-z0-9
 // packKeys returns the members that every pack has, followed by those of its form.
 func packKeys(name shape.Text, more ...shape.Field) []shape.Field {
 	return append([]shape.Field{
-		shape.Need("name", name),
-		shape.Need("version", version),
-		shape.May("description", shape.Text{Max: 1024}),
-		shape.May("author", anyText),
-		shape.May("license", anyText),
-		shape.May("homepage", anyText),
-		shape.May("repository", anyText),
-		shape.May("keywords", shape.List{Of: shape.Text{Max: 64}, Max: 50}),
-		shape.May("dependencies", shape.Dictionary{Value: anyText}),
-		shape.May("signing", shape.ObjectOf("a signature",
-			shape.May("publicKeyRef", anyText),
-			shape.May("signatureRef", anyText),
-			shape.May("method", shape.OneOf("manual", "sigstore")))),
+		{"name", name, required},
+		{"version", version, required},
+		{"description", shape.Text{Max: 1024}, optional},
+		{"author", anyText, optional},
+		{"license", anyText, optional},
+		{"homepage", anyText, optional},
+		{"repository", anyText, optional},
+		{"keywords", shape.List{Of: shape.Text{Max: 64}, Max: 50}, optional},
+		{"dependencies", shape.Dictionary{Value: anyText}, optional},
+		{"signing", shape.Object{What: "a signature", Fields: []shape.Field{
+			{"publicKeyRef", anyText, optional},
+			{"signatureRef", anyText, optional},
+			{"method", shape.Words{"manual", "sigstore"}, optional}}}, optional},
 	}, more...)
 }
 

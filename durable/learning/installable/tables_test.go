@@ -11,7 +11,7 @@ import (
 // tables are compared with the published schemas.
 var tables = map[string]shape.Shape{
 	"template": templateShape, "variable": variableShape, "agent": agentShape, "ref": promptref.RefShape[canon.Object],
-	"pack": chainPackShape, "chain": chainShape, "node": nodeShape, "edge": edgeShape,
+	"pack": chainPackShape(), "chain": chainShape, "node": nodeShape, "edge": edgeShape,
 }
 
 // namesIn returns the names of a schema's properties, or of the required ones, sorted.

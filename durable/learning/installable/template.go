@@ -16,39 +16,39 @@ import (
 
 // templateShape is OpenWOP's prompt template (docs/design.md#prompt-templates) without
 // additional members.
-var templateShape = shape.ObjectOf("a prompt template",
-	shape.Need("templateId", promptref.IDShape),
-	shape.Need("version", version),
-	shape.Need("kind", shape.OneOf(promptref.Kinds()...)),
-	shape.Need("text", anyText),
-	shape.May("name", shape.Text{Max: 200}),
-	shape.May("description", shape.Text{Max: 2000}),
-	shape.May("variables", shape.List{Of: variableShape, Key: "name"}),
+var templateShape = shape.Object{What: "a prompt template", Fields: []shape.Field{
+	{"templateId", promptref.IDShape, required},
+	{"version", version, required},
+	{"kind", shape.Words(promptref.Kinds()), required},
+	{"text", anyText, required},
+	{"name", shape.Text{Max: 200}, optional},
+	{"description", shape.Text{Max: 2000}, optional},
+	{"variables", shape.List{Of: variableShape, Key: "name"}, optional},
 	// Hints are stored and shown; Waybill calls no model and does not apply them.
-	shape.May("modelHints", shape.ObjectOf("hints for a model",
-		shape.May("modelClass", anyText),
-		shape.May("temperature", shape.Amount{Min: 0, Max: 2}),
-		shape.May("maxTokens", shape.Amount{Min: 1, Whole: true}),
-		shape.May("envelopeType", anyText))),
-	shape.May("tags", shape.List{Of: shape.Text{Min: 1, Max: 64}, Max: 32}),
-	shape.May("meta", shape.ObjectOf("a template's origin",
-		shape.May("author", anyText),
-		shape.May("createdAt", anyText),
-		shape.May("updatedAt", anyText),
-		shape.May("source", shape.OneOf("host", "pack", "user")),
-		shape.May("packName", packName),
-		shape.May("packVersion", version))))
+	{"modelHints", shape.Object{What: "hints for a model", Fields: []shape.Field{
+		{"modelClass", anyText, optional},
+		{"temperature", shape.Amount{Min: 0, Max: 2}, optional},
+		{"maxTokens", shape.Amount{Min: 1, Whole: true}, optional},
+		{"envelopeType", anyText, optional}}}, optional},
+	{"tags", shape.List{Of: shape.Text{Min: 1, Max: 64}, Max: 32}, optional},
+	{"meta", shape.Object{What: "a template's origin", Fields: []shape.Field{
+		{"author", anyText, optional},
+		{"createdAt", anyText, optional},
+		{"updatedAt", anyText, optional},
+		{"source", shape.Words{"host", "pack", "user"}, optional},
+		{"packName", packName, optional},
+		{"packVersion", version, optional}}}, optional}}}
 
 // variableShape is the declaration of one placeholder of the text.
-var variableShape = shape.ObjectOf("a variable",
-	shape.Need("name", shape.Text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`),
-		Like: "a name of at most 64 letters, digits and _"}),
-	shape.Need("type", shape.OneOf("string", "number", "boolean", "array", "object")),
-	shape.Need("required", shape.Boolean),
-	shape.May("source", shape.OneOf("input", "variable", promptref.SecretSource, "context")),
-	shape.May("extractPath", anyText),
-	shape.May("defaultValue", shape.Anything{}),
-	shape.May("description", shape.Text{Max: 500}))
+var variableShape = shape.Object{What: "a variable", Fields: []shape.Field{
+	{"name", shape.Text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`),
+		Like: "a name of at most 64 letters, digits and _"}, required},
+	{"type", shape.Words{"string", "number", "boolean", "array", "object"}, required},
+	{"required", shape.Boolean, required},
+	{"source", shape.Words{"input", "variable", promptref.SecretSource, "context"}, optional},
+	{"extractPath", anyText, optional},
+	{"defaultValue", shape.Anything{}, optional},
+	{"description", shape.Text{Max: 500}, optional}}}
 
 // checkTemplate checks the template's shape, its size, its origin, and that text and
 // variables match. An empty text and mismatches are warnings: the template can still be used.

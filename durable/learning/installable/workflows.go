@@ -30,9 +30,11 @@ func Workflows(artifact canon.Value) []Workflow {
 
 // workflowPackShape is a pack of workflow sources. Each source is checked like a file of its
 // own.
-var workflowPackShape = shape.Object{What: "a workflow pack", Fields: packKeys(ownPackName,
-	shape.May("engines", shape.AnyObject),
-	shape.Need("workflows", shape.List{Of: shape.AnyObject, Min: 1, Key: "id"}))}
+func workflowPackShape() shape.Object {
+	return shape.Object{What: "a workflow pack", Fields: packKeys(ownPackName,
+		shape.Field{"engines", shape.AnyObject, optional},
+		shape.Field{"workflows", shape.List{Of: shape.AnyObject, Min: 1, Key: "id"}, required})}
+}
 
 // checkWorkflows checks any of the three forms: one workflow, a pack of workflows, a pack of
 // chains.
@@ -41,7 +43,7 @@ func checkWorkflows(at problem.SourceValue, o Options, report problem.Report) {
 	case "steps":
 		checkWorkflow(at, o, report)
 	case "workflows":
-		workflowPackShape.Check(at, report)
+		workflowPackShape().Check(at, report)
 		checkEngines(at.Member("engines"), report)
 		for _, source := range at.Member("workflows").Items() {
 			if source.Value.Kind() == canon.Object {

@@ -55,4 +55,6 @@ func IsContextBudget(err error) bool {
 // MergeContext returns base with the members of delta. It replaces top-level members as a whole;
 // a null member of delta deletes (docs/design.md#context). Values that are not objects count as
 // empty.
+//
+//go:noinline
 func MergeContext(base, delta canon.Value) canon.Value { return base.Merged(delta) }

@@ -95,6 +95,8 @@ func (e Event) IDText() string {
 }
 
 // DedupeKey returns the event's idempotency key, "" for Unknown data.
+//
+//go:noinline
 func (e Event) DedupeKey() string { return e.Data.DedupeKey(e.Owner, e.Scope) }
 
 // New returns an event for a plan, with the id that is derived from its owner and dedupe key

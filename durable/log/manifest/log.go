@@ -26,6 +26,8 @@ type Log struct {
 }
 
 // SessionEvents returns the log of a session's domain events.
+//
+//go:noinline
 func SessionEvents(s id.Session) Log {
 	return Log{Root: "sessions/" + s.String(), Owner: s.String(), Table: event.Domain}
 }

@@ -22,6 +22,8 @@ type Segment struct {
 }
 
 // Name returns the segment's file name.
+//
+//go:noinline
 func (s Segment) Name() string { return SegmentName(s.First, s.Last) }
 
 // pin is a snapshot that an event of a segment refers to.

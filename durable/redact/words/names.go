@@ -33,6 +33,8 @@ var (
 )
 
 // Set returns the set of words, which are separated by spaces.
+//
+//go:noinline
 func Set(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {

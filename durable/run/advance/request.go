@@ -40,11 +40,15 @@ type Artifact struct {
 }
 
 // JSONArtifact returns an artifact whose stored bytes are the value's canonical JSON.
+//
+//go:noinline
 func JSONArtifact(v canon.Value) Artifact {
 	return Artifact{ContentType: jsonType, Bytes: v.JCS(), JSON: v}
 }
 
 // Kind returns the member "kind" of a JSON object, else "".
+//
+//go:noinline
 func (a Artifact) Kind() string {
 	kind, _ := a.JSON.Get("kind")
 	return kind.Text()

@@ -53,11 +53,15 @@ func (q *requirements) unmet() {
 }
 
 // lacks records one unmet requirement.
+//
+//go:noinline
 func (q *requirements) lacks(code reason.Code, at reason.Pointer, fix, format string, args ...any) {
 	q.found = append(q.found, reason.Unmet{Code: code, Pointer: at, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 // invalid records one requirement that outputs of a kind do not meet, as in reason.Unmet.
+//
+//go:noinline
 func (q *requirements) invalid(kind string, at reason.Pointer, fix, format string, args ...any) {
 	q.found = append(q.found, reason.Unmet{Code: reason.InvalidOutput, Pointer: at, Kind: kind, Message: fmt.Sprintf(format, args...),
 		Fix: fix})

@@ -32,6 +32,8 @@ func (s *segment) caller(sc event.Scope, p event.Payload) event.Event {
 }
 
 // engine appends an event that follows from the caller's.
+//
+//go:noinline
 func (s *segment) engine(sc event.Scope, p event.Payload) event.Event {
 	return s.add(sc, engine, p)
 }

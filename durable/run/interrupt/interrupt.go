@@ -53,56 +53,58 @@ func (r Request) Actions() []string {
 	return []string{hoststep.Accept, hoststep.Reject, hoststep.Ask}
 }
 
+const required, optional = shape.Required, shape.Optional
+
 // The members of answers.
 var (
 	text     = shape.Text{Max: limits.DecisionReasonBytesMax / 4} // of characters of at most four bytes
 	name     = shape.Text{Min: 1, Max: limits.GateNameCharactersMax}
 	feedback = shape.Object{What: "the feedback of a refinement", Open: true, Fields: []shape.Field{
-		shape.Need("scope", shape.OneOf("whole", "section", "items")), shape.May("sectionPath", text),
-		shape.May("itemIds", shape.List{Of: text, Max: limits.GateChoicesMax}),
-		shape.May("tags", shape.List{Of: text, Max: limits.GateChoicesMax}), shape.May("text", text)}}
-	work = []shape.Field{shape.May("notesMarkdown", shape.Text{}),
-		shape.May("artifacts", shape.List{Of: shape.Anything{}, Max: limits.ArtifactsMax}), shape.May("context", shape.AnyObject)}
+		{"scope", shape.Words{"whole", "section", "items"}, required}, {"sectionPath", text, optional},
+		{"itemIds", shape.List{Of: text, Max: limits.GateChoicesMax}, optional},
+		{"tags", shape.List{Of: text, Max: limits.GateChoicesMax}, optional}, {"text", text, optional}}}
+	work = []shape.Field{{"notesMarkdown", shape.Text{}, optional},
+		{"artifacts", shape.List{Of: shape.Anything{}, Max: limits.ArtifactsMax}, optional}, {"context", shape.AnyObject, optional}}
 )
 
 // shape is the form of an answer.
 func (r Request) shape() shape.Shape {
 	switch {
 	case r.Kind == openwop.ApprovalInterrupt:
-		fields := []shape.Field{shape.Need("action", shape.OneOf(r.Actions()...)), shape.May("voter", name), shape.May("feedback", text),
-			shape.May("refineFeedback", feedback), shape.May("editedArtifactData", shape.Anything{}),
-			shape.May("question", text), shape.May("decidedBy", name), shape.May("decidedAt", shape.Text{Max: 64})}
+		fields := []shape.Field{{"action", shape.Words(r.Actions()), required}, {"voter", name, optional}, {"feedback", text, optional},
+			{"refineFeedback", feedback, optional}, {"editedArtifactData", shape.Anything{}, optional},
+			{"question", text, optional}, {"decidedBy", name, optional}, {"decidedAt", shape.Text{Max: 64}, optional}}
 		if r.Gate == nil && !r.Automatic { // the work may be handed in, alone or with a confirmation
 			fields[0].Required = false
 			fields = append(fields, work...)
 		}
-		return shape.ObjectOf("an answer to an approval", fields...)
+		return shape.Object{What: "an answer to an approval", Fields: fields}
 	case r.Kind == openwop.ClarificationInterrupt:
 		answers := shape.ByKind{canon.Object: r.answers(), canon.Array: shape.List{Min: 1, Max: limits.InputsShownMax, Key: "id",
-			Of: shape.ObjectOf("an answer", shape.Need("id", name), shape.Need("answer", shape.Anything{}))}}
-		fields := []shape.Field{shape.Need("answers", answers)}
+			Of: shape.Object{What: "an answer", Fields: []shape.Field{{"id", name, required}, {"answer", shape.Anything{}, required}}}}}
+		fields := []shape.Field{{"answers", answers, required}}
 		if r.Gate == nil && !r.Automatic {
 			fields = append(fields, work...)
 		}
-		return shape.ObjectOf("an answer to a clarification", fields...)
+		return shape.Object{What: "an answer to a clarification", Fields: fields}
 	case r.Kind == openwop.ExternalEventInterrupt:
 		return shape.AnyObject
 	}
-	return shape.ObjectOf("the work of a step", work...)
+	return shape.Object{What: "the work of a step", Fields: work}
 }
 
 // answers is the form of the answers by key. A gate needs all of them; others are asked for again.
 func (r Request) answers() shape.Shape {
 	var fields []shape.Field
 	for _, q := range r.Questions {
-		of := shape.May(q.Key, shape.Anything{})
+		of := shape.Field{q.Key, shape.Anything{}, optional}
 		if len(q.Choices) > 0 {
-			of.Shape = shape.OneOf(q.Choices...)
+			of.Shape = shape.Words(q.Choices)
 		}
 		of.Required = r.Gate != nil
 		fields = append(fields, of)
 	}
-	return shape.ObjectOf("the answers", fields...)
+	return shape.Object{What: "the answers", Fields: fields}
 }
 
 // Schema is the JSON Schema of an answer.

@@ -205,6 +205,8 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundi
 type page struct{ parts []string }
 
 // add skips empty parts, so that no heading appears without text.
+//
+//go:noinline
 func (p *page) add(part string) {
 	if part = strings.TrimRight(part, " \t\n"); part != "" {
 		p.parts = append(p.parts, part)

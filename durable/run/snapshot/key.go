@@ -12,6 +12,8 @@ import (
 // Key returns the step instance key (docs/design.md#snapshots): the step id, prefixed with
 // "loop@iteration/…::" inside loops. Ids cannot contain these separators, so no escapes are
 // needed.
+//
+//go:noinline
 func (p PendingStep) Key() string { return InstanceKey(p.LoopPath, p.StepID) }
 
 // InstanceKey returns the key of a step in a loop path, outermost loop first.

@@ -104,6 +104,8 @@ func (c Config) Without(key string) (Config, error) {
 }
 
 // value returns the value of a key of the table.
+//
+//go:noinline
 func (c Config) value(key Key) canon.Value {
 	s, _ := c.Get(string(key))
 	return s.Value

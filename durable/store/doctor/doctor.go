@@ -110,14 +110,18 @@ func first(rules []rule) Check {
 
 // ok, warn, fail and damage return a result with a formatted message; damage is a failure for which
 // stored data is damaged.
+//
+//go:noinline
 func ok(format string, args ...any) Check {
 	return Check{Status: OK, Message: fmt.Sprintf(format, args...)}
 }
 
+//go:noinline
 func warn(fix, format string, args ...any) Check {
 	return Check{Status: Warn, Message: fmt.Sprintf(format, args...), Fix: fix}
 }
 
+//go:noinline
 func fail(fix, format string, args ...any) Check {
 	return Check{Status: Fail, Message: fmt.Sprintf(format, args...), Fix: fix}
 }
@@ -127,6 +131,8 @@ func damage(fix, format string, args ...any) Check {
 }
 
 // plural returns n and a noun whose plural ends in s.
+//
+//go:noinline
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

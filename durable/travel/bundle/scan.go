@@ -71,6 +71,8 @@ func (s *scanner) fail(code fault.Code, at int64, format string, args ...any) {
 }
 
 // bad stops with BUNDLE_INVALID_FORMAT at the current position.
+//
+//go:noinline
 func (s *scanner) bad(format string, args ...any) {
 	s.fail(fault.BundleInvalidFormat, s.at(), format, args...)
 }

@@ -109,6 +109,8 @@ func (w *Writer) put(p []byte) {
 }
 
 // text writes a string unchanged.
+//
+//go:noinline
 func (w *Writer) text(s string) { w.put([]byte(s)) }
 
 // fail stores the first error and returns it. After it every call changes nothing that is written,

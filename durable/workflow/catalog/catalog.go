@@ -77,6 +77,8 @@ type Entry struct {
 
 // Valid reports whether a run can be started from the entry's file. An id that other files
 // share does not make an entry invalid; Catalog.Find reports it.
+//
+//go:noinline
 func (e Entry) Valid() bool { return !source.HasErrors(e.Problems) }
 
 // IsAnotherVersion reports whether the entry's file is another version of a workflow than the one with a hash. A file

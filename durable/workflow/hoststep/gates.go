@@ -145,28 +145,28 @@ func (s Step) EventOf() Event {
 
 // The shapes of the configurations.
 var (
-	timeoutMs  = shape.May("timeoutMs", shape.Amount{Min: 1, Max: limits.GateTimeoutMsMax, Whole: true})
+	timeoutMs  = shape.Field{"timeoutMs", shape.Amount{Min: 1, Max: limits.GateTimeoutMsMax, Whole: true}, optional}
 	contextKey = shape.Text{Min: 1, Max: limits.ContextKeyMax, Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`), Like: "a context key"}
 	someText   = shape.Text{Min: 1, Max: limits.HostMessageCharactersMax}
 	name       = shape.Text{Min: 1, Max: limits.GateNameCharactersMax}
 
-	approvalConfig = shape.ObjectOf("the config of "+ApprovalGate,
-		shape.May("actions", shape.List{Of: shape.OneOf(Accept, Reject, Refine, EditAccept, Ask), Min: 1, Unique: true}),
-		shape.May("approvers", shape.List{Of: name, Min: 1, Max: limits.ApproversMax, Unique: true}),
-		shape.May("requiredApprovals", shape.Amount{Min: 1, Max: limits.ApprovalsMax, Whole: true}),
-		shape.May("rejectionPolicy", shape.OneOf(SingleVeto, Majority)), shape.May("contextKey", contextKey), timeoutMs)
-	clarificationConfig = shape.ObjectOf("the config of "+ClarificationGate,
-		shape.Need("questions", shape.List{Min: 1, Max: limits.InputsShownMax, Key: "id", Of: shape.ObjectOf("a question",
-			shape.Need("id", contextKey), shape.Need("question", someText),
-			shape.May("choices", shape.List{Of: name, Min: 1, Max: limits.GateChoicesMax, Unique: true}))}), timeoutMs)
+	approvalConfig = shape.Object{What: "the config of " + ApprovalGate, Fields: []shape.Field{
+		{"actions", shape.List{Of: shape.Words{Accept, Reject, Refine, EditAccept, Ask}, Min: 1, Unique: true}, optional},
+		{"approvers", shape.List{Of: name, Min: 1, Max: limits.ApproversMax, Unique: true}, optional},
+		{"requiredApprovals", shape.Amount{Min: 1, Max: limits.ApprovalsMax, Whole: true}, optional},
+		{"rejectionPolicy", shape.Words{SingleVeto, Majority}, optional}, {"contextKey", contextKey, optional}, timeoutMs}}
+	clarificationConfig = shape.Object{What: "the config of " + ClarificationGate, Fields: []shape.Field{
+		{"questions", shape.List{Min: 1, Max: limits.InputsShownMax, Key: "id", Of: shape.Object{What: "a question", Fields: []shape.Field{
+			{"id", contextKey, required}, {"question", someText, required},
+			{"choices", shape.List{Of: name, Min: 1, Max: limits.GateChoicesMax, Unique: true}, optional}}}}, required}, timeoutMs}}
 	interruptConfig = shape.ByTag{Key: "kind", Text: "the config of " + Interrupt, Cases: interruptCases()}
 )
 
 // interruptCases are the configurations of core.interrupt by kind. Those of conversations are open, since they are not
 // performed.
 func interruptCases() map[string]shape.Shape {
-	event := shape.ObjectOf("the config of "+Interrupt, shape.May("kind", shape.OneOf(ExternalEvent)),
-		shape.Need("eventType", someText), shape.Need("correlation", shape.AnyObject), shape.May("contextKey", contextKey), timeoutMs)
+	event := shape.Object{What: "the config of " + Interrupt, Fields: []shape.Field{{"kind", shape.Words{ExternalEvent}, optional},
+		{"eventType", someText, required}, {"correlation", shape.AnyObject, required}, {"contextKey", contextKey, optional}, timeoutMs}}
 	out := map[string]shape.Shape{"": event, ExternalEvent: event}
 	for _, kind := range conversationKinds {
 		out[kind] = shape.AnyObject

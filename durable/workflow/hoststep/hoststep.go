@@ -93,23 +93,26 @@ func CheckStep(step problem.SourceValue, report problem.Report) {
 	checkGate(step, report)
 }
 
+const required, optional = shape.Required, shape.Optional
+
 // delayMs is a delay in milliseconds.
 var delayMs = shape.Amount{Max: limits.HostDelayMsMax, Whole: true}
 
 // configs are the configurations by type, those of the types that are answered from outside in gates.go. Those of
 // types that are not performed yet are open: what they need is not settled.
 var configs = map[string]shape.Shape{
-	Noop:     shape.ObjectOf("the config of " + Noop),
-	Identity: shape.ObjectOf("the config of " + Identity),
-	Delay:    shape.ObjectOf("the config of "+Delay, shape.May("delayMs", delayMs), shape.May("defaultMs", delayMs)),
-	Fail: shape.ObjectOf("the config of "+Fail,
-		shape.May("code", shape.Text{Min: 1, Max: limits.HostErrorCodeBytesMax, Pattern: pattern.New(`^[A-Za-z][A-Za-z0-9_.-]*$`),
-			Like: `a code such as "not_available"`}),
-		shape.May("message", shape.Text{Min: 1, Max: limits.HostMessageCharactersMax})),
+	Noop:     shape.Object{What: "the config of " + Noop},
+	Identity: shape.Object{What: "the config of " + Identity},
+	Delay:    shape.Object{What: "the config of " + Delay, Fields: []shape.Field{{"delayMs", delayMs, optional}, {"defaultMs", delayMs, optional}}},
+	Fail: shape.Object{What: "the config of " + Fail, Fields: []shape.Field{
+		{"code", shape.Text{Min: 1, Max: limits.HostErrorCodeBytesMax, Pattern: pattern.New(`^[A-Za-z][A-Za-z0-9_.-]*$`),
+			Like: `a code such as "not_available"`}, optional},
+		{"message", shape.Text{Min: 1, Max: limits.HostMessageCharactersMax}, optional}}},
 	ApprovalGate: approvalConfig, ClarificationGate: clarificationConfig, Interrupt: interruptConfig,
 	CallPrompt: shape.AnyObject,
-	RequiresMissing: shape.ObjectOf("the config of "+RequiresMissing, shape.May("requires", shape.Text{Min: 1, Max: 128,
-		Pattern: pattern.New(`^[a-z][A-Za-z0-9_.-]*$`), Like: `the id of a capability such as "chat.sendPrompt"`})),
+	RequiresMissing: shape.Object{What: "the config of " + RequiresMissing, Fields: []shape.Field{
+		{"requires", shape.Text{Min: 1, Max: 128,
+			Pattern: pattern.New(`^[a-z][A-Za-z0-9_.-]*$`), Like: `the id of a capability such as "chat.sendPrompt"`}, optional}}},
 }
 
 // Shape is the action of a host step in a workflow file.
@@ -119,9 +122,10 @@ var Shape shape.Shape = described{shape.ByTag{Key: "typeId", Text: "a host step 
 func actions() map[string]shape.Shape {
 	out := map[string]shape.Shape{}
 	for name, config := range configs {
-		of := shape.May("config", config)
+		of := shape.Field{"config", config, optional}
 		of.Required = configured[name]
-		out[name] = shape.ObjectOf("a host step", shape.Need("kind", shape.OneOf(Action)), shape.Need("typeId", shape.OneOf(name)), of)
+		out[name] = shape.Object{What: "a host step", Fields: []shape.Field{{"kind", shape.Words{Action}, required},
+			{"typeId", shape.Words{name}, required}, of}}
 	}
 	return out
 }

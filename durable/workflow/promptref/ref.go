@@ -36,11 +36,11 @@ var (
 var RefShape = shape.ByKind{
 	canon.String: shape.Text{Pattern: pattern.New(`^` + Scheme + idText + `(@` + versionText + `)?$`),
 		Like: `a reference such as "prompt:review" or "prompt:review@1.0.0"`},
-	canon.Object: shape.ObjectOf("a prompt reference",
-		shape.Need("templateId", IDShape),
-		shape.May("version", VersionShape),
-		shape.May("libraryId", IDShape),
-		shape.May("variableOverrides", shape.AnyObject)),
+	canon.Object: shape.Object{What: "a prompt reference", Fields: []shape.Field{
+		{"templateId", IDShape, shape.Required},
+		{"version", VersionShape, shape.Optional},
+		{"libraryId", IDShape, shape.Optional},
+		{"variableOverrides", shape.AnyObject, shape.Optional}}},
 }
 
 // Ref refers to a template. Without a version it refers to the newest.

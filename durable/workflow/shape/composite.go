@@ -71,18 +71,19 @@ func (s List) identity(item problem.SourceValue) (string, bool) {
 	return "", false
 }
 
-// Field is one key of an Object.
-type Field struct {
+// Field is one key of an Object. It has no name of its own, so that tables of other packages may leave out the names of its
+// parts: {"title", text, shape.Required}.
+type Field = struct {
 	Name     string
 	Shape    Shape
 	Required bool
 }
 
-// Need returns a required field.
-func Need(name string, s Shape) Field { return Field{name, s, true} }
-
-// May returns an optional field.
-func May(name string, s Shape) Field { return Field{name, s, false} }
+// Required and Optional are the last part of a Field.
+const (
+	Required = true
+	Optional = false
+)
 
 // Object is an object with a closed set of keys, unless it is Open.
 type Object struct {
@@ -151,9 +152,6 @@ func (h Hint) text() string {
 
 // hintName is the spelling of a key in Hints.
 var hintName = strings.NewReplacer("-", "", "_", "")
-
-// ObjectOf returns an Object with these fields.
-func ObjectOf(what string, fields ...Field) Object { return Object{What: what, Fields: fields} }
 
 // Want returns what the object describes.
 func (s Object) Want() string { return "an object that describes " + s.What }

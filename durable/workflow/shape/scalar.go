@@ -50,16 +50,13 @@ func (s Text) Check(at problem.SourceValue, report problem.Report) {
 	}
 }
 
-// Words is a closed set of strings.
-type Words struct{ Set []string }
-
-// OneOf returns the Words of a set, which Want lists in the given order.
-func OneOf(set ...string) Words { return Words{set} }
+// Words is a closed set of strings, which Want lists in the given order.
+type Words []string
 
 // Want lists the words in quotes.
 func (s Words) Want() string {
-	quoted := make([]string, len(s.Set))
-	for i, word := range s.Set {
+	quoted := make([]string, len(s))
+	for i, word := range s {
 		quoted[i] = strconv.Quote(word)
 	}
 	if n := len(quoted); n > 1 {
@@ -70,10 +67,10 @@ func (s Words) Want() string {
 
 // Check suggests the most similar word.
 func (s Words) Check(at problem.SourceValue, report problem.Report) {
-	if at.Value.Kind() == canon.String && slices.Contains(s.Set, at.Value.Text()) {
+	if at.Value.Kind() == canon.String && slices.Contains(s, at.Value.Text()) {
 		return
 	}
-	fix := nearest.Suggest(at.Value.Text(), s.Set, "Did you mean %q?", "Write "+s.Want()+".")
+	fix := nearest.Suggest(at.Value.Text(), s, "Did you mean %q?", "Write "+s.Want()+".")
 	report.Error(at, fix, "expected %s, got %s", s.Want(), Got(at))
 }
 

@@ -3,6 +3,8 @@ package shape
 import "github.com/waybill/waybill/durable/canon"
 
 // JSONOf returns an object with one string member, which is how most schemas begin.
+//
+//go:noinline
 func JSONOf(name, text string) canon.Value {
 	return canon.OfMembers(canon.Member{Name: name, Value: canon.OfString(text)})
 }
@@ -97,10 +99,10 @@ func (s Text) Schema(Describe) canon.Value {
 
 // Schema returns an enum, or a constant for a set of one word.
 func (s Words) Schema(Describe) canon.Value {
-	if len(s.Set) == 1 {
-		return JSONOf("const", s.Set[0])
+	if len(s) == 1 {
+		return JSONOf("const", s[0])
 	}
-	return Keywords{"enum": s.Set}.Value()
+	return Keywords{"enum": []string(s)}.Value()
 }
 
 // Schema always includes the lower bound, 0 included.

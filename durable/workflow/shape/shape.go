@@ -152,8 +152,8 @@ func (s ByTag) Nearest(tag string) string { return nearest.Of(tag, Names(s.Cases
 // unknown reports an unknown tag. Where the tag is optional and no known one is similar,
 // the suggestion is to remove it.
 func (s ByTag) unknown(tag problem.SourceValue, report problem.Report) {
-	known := Words{Names(s.Cases)}
-	if _, optional := s.Cases[""]; optional && nearest.Of(tag.Value.Text(), known.Set) == "" {
+	known := Words(Names(s.Cases))
+	if _, optional := s.Cases[""]; optional && nearest.Of(tag.Value.Text(), known) == "" {
 		report.Error(tag, fmt.Sprintf("Remove it, or write %s.", known.Want()), "expected %s or no %s, got %s",
 			known.Want(), s.Key, Got(tag))
 		return

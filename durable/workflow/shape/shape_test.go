@@ -26,7 +26,7 @@ func checkText(t *testing.T, s Shape, text string) string {
 // TestShapes checks the full text of the messages, which authors of files rely on.
 func TestShapes(t *testing.T) {
 	name := Text{Pattern: pattern.New(`^[a-z]+$`), Like: "a lowercase name"}
-	pair := Object{What: "a pair", Fields: []Field{Need("left", Text{Min: 1}), May("right", Boolean)}}
+	pair := Object{What: "a pair", Fields: []Field{{"left", Text{Min: 1}, Required}, {"right", Boolean, Optional}}}
 	for _, row := range []struct {
 		shape      Shape
 		text, want string
@@ -54,10 +54,10 @@ func TestShapes(t *testing.T) {
 		{Text{Min: 1, Pattern: name.Pattern, Like: name.Like}, `"?"`,
 			`/at: expected a lowercase name, got "?" | Write a lowercase name.`},
 
-		{OneOf("one"), `"one"`, ``},
-		{OneOf("one"), `"two"`, `/at: expected "one", got "two" | Write "one".`},
-		{OneOf("one", "two"), `"tow"`, `/at: expected "one" or "two", got "tow" | Did you mean "two"?`},
-		{OneOf("one", "two", "three"), `null`,
+		{Words{"one"}, `"one"`, ``},
+		{Words{"one"}, `"two"`, `/at: expected "one", got "two" | Write "one".`},
+		{Words{"one", "two"}, `"tow"`, `/at: expected "one" or "two", got "tow" | Did you mean "two"?`},
+		{Words{"one", "two", "three"}, `null`,
 			`/at: expected "one", "two" or "three", got null | Write "one", "two" or "three".`},
 
 		{Amount{Min: 1, Max: 3, Whole: true}, `1`, ``},
@@ -141,7 +141,8 @@ func TestSchemas(t *testing.T) {
 	describe := func(what, key string) string {
 		return map[string]string{"a pair.left": "The left one"}[what+"."+key]
 	}
-	pair := ObjectOf("a pair", Need("left", Text{Min: 1, Like: "a name"}), May("right", Amount{Max: 3, Whole: true}))
+	pair := Object{What: "a pair", Fields: []Field{{"left", Text{Min: 1, Like: "a name"}, Required},
+		{"right", Amount{Max: 3, Whole: true}, Optional}}}
 	for _, row := range []struct {
 		schema canon.Value
 		want   string
@@ -154,9 +155,9 @@ func TestSchemas(t *testing.T) {
 		{pair.Schema(describe), `{"additionalProperties":false,"properties":{"left":{"description":"The left one",` +
 			`"minLength":1,"type":"string"},"right":{"maximum":3,"minimum":0,"type":"integer"}},"required":["left"],` +
 			`"title":"a pair","type":"object"}`},
-		{Object{What: "a note", Open: true, Fields: []Field{May("right", Boolean)}}.Schema(describe),
+		{Object{What: "a note", Open: true, Fields: []Field{{"right", Boolean, Optional}}}.Schema(describe),
 			`{"properties":{"right":{"type":"boolean"}},"title":"a note","type":"object"}`},
-		{List{Of: Words{[]string{"a", "b"}}, Min: 1, Unique: true}.Schema(describe),
+		{List{Of: Words{"a", "b"}, Min: 1, Unique: true}.Schema(describe),
 			`{"items":{"enum":["a","b"]},"minItems":1,"type":"array","uniqueItems":true}`},
 		{canon.OfList(Combinations(JSONOf("$ref", "#"))...), `[{"additionalProperties":false,"properties":{"and":` +
 			`{"items":{"$ref":"#"},"minItems":1,"type":"array"}},"required":["and"],"type":"object"},` +

@@ -16,21 +16,21 @@ import (
 // is controlled by the loop object, or in the short form by while and maxIterations on
 // the step itself (docs/design.md#loops).
 var loopShape = object{What: "a loop", Hints: &keyhints.Loop, Fields: []field{
-	need("id", stepID),
-	need("type", oneOf("loop")),
-	need("title", title),
-	may("loop", loopConfig{}),
+	{"id", stepID, required},
+	{"type", words{"loop"}, required},
+	{"title", title, required},
+	{"loop", loopConfig{}, optional},
 	// loopId must be equal to id; it exists for compatibility.
-	may("loopId", stepID),
+	{"loopId", stepID, optional},
 	// maxIterations and while are the short form; see checkLoop.
-	may("maxIterations", iterations),
-	may("while", loopWhile{}),
+	{"maxIterations", iterations, optional},
+	{"while", loopWhile{}, optional},
 	// A list of steps, or the id of a step of the main sequence.
-	need("body", byKind{canon.String: stepID, canon.Array: list{Of: anyStep{}, Min: 1}}),
-	may("functionDefinitions", functionsShape),
-	may("notesOptional", boolean),
-	may("requireConfirmation", confirmationShape),
-	may("runCondition", conditional{}),
+	{"body", byKind{canon.String: stepID, canon.Array: list{Of: anyStep{}, Min: 1}}, required},
+	{"functionDefinitions", functionsShape, optional},
+	{"notesOptional", boolean, optional},
+	{"requireConfirmation", confirmationShape, optional},
+	{"runCondition", conditional{}, optional},
 }}
 
 // iterations is maxIterations. It is required in every loop, so that a file cannot
@@ -46,8 +46,8 @@ var conditionID = text{Min: 1, Max: 64, Pattern: pattern.New(`^[a-z0-9_-]+$`),
 var conditionRefShape = byTag{Key: "kind", Text: "a condition reference with kind and conditionId",
 	Cases: map[string]shape.Shape{
 		"condition_ref": object{What: "a condition reference", Fields: []field{
-			need("kind", oneOf("condition_ref")),
-			need("conditionId", conditionID),
+			{"kind", words{"condition_ref"}, required},
+			{"conditionId", conditionID, required},
 		}}}}
 
 // conditionsShape lists the conditions that loops refer to. The id is written as id or as
@@ -55,16 +55,16 @@ var conditionRefShape = byTag{Key: "kind", Text: "a condition reference with kin
 var conditionsShape = list{Of: byTag{Key: "kind", Text: "a condition of kind loop_control or context_variable",
 	Cases: map[string]shape.Shape{
 		"loop_control": object{What: "a loop control", Fields: []field{
-			may("id", conditionID),
-			may("conditionId", conditionID),
-			need("kind", oneOf("loop_control")),
-			may("loopId", stepID),
+			{"id", conditionID, optional},
+			{"conditionId", conditionID, optional},
+			{"kind", words{"loop_control"}, required},
+			{"loopId", stepID, optional},
 		}},
 		"context_variable": object{What: "a named condition", Fields: []field{
-			may("id", conditionID),
-			may("conditionId", conditionID),
-			need("kind", oneOf("context_variable")),
-			need("condition", conditional{}),
+			{"id", conditionID, optional},
+			{"conditionId", conditionID, optional},
+			{"kind", words{"context_variable"}, required},
+			{"condition", conditional{}, required},
 		}},
 	}}}
 
@@ -76,28 +76,28 @@ var contextPath = text{Min: 1, Pattern: pattern.New(`^[^\s.{}]+(?:\.[^\s.{}]+)*$
 // loopConfigShape is the loop object: the kind of loop, its limit and what it reads.
 // Which members a kind requires is checked by loopConfig.Check.
 var loopConfigShape = object{What: "loop", Hints: &keyhints.LoopConfig, Fields: []field{
-	need("type", oneOf("while", "until", "for", "forEach")),
-	need("maxIterations", iterations),
-	may("condition", loopCondition{}),
-	may("conditionSource", byTag{Key: "kind", Text: "a condition source with a kind", Cases: map[string]shape.Shape{
+	{"type", words{"while", "until", "for", "forEach"}, required},
+	{"maxIterations", iterations, required},
+	{"condition", loopCondition{}, optional},
+	{"conditionSource", byTag{Key: "kind", Text: "a condition source with a kind", Cases: map[string]shape.Shape{
 		"artifact_contract": object{What: "a condition source", Fields: []field{
-			need("kind", oneOf("artifact_contract")),
-			need("contractRef", builtinName{contractRef, "contract"}),
-			may("loopId", text{Min: 1}),
+			{"kind", words{"artifact_contract"}, required},
+			{"contractRef", builtinName{contractRef, "contract"}, required},
+			{"loopId", text{Min: 1}, optional},
 		}},
 		"condition_ref": conditionRefShape.Cases["condition_ref"],
 		"context_variable": object{What: "a condition source", Fields: []field{
-			need("kind", oneOf("context_variable")),
-			need("condition", conditional{}),
+			{"kind", words{"context_variable"}, required},
+			{"condition", conditional{}, required},
 		}},
-	}}),
+	}}, optional},
 	// Which of the following members apply depends on type; see loopReads.
-	may("count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true},
-		canon.String: contextPath}),
-	may("items", contextPath),
-	may("iterationVar", identifier),
-	may("itemVar", identifier),
-	may("indexVar", identifier),
+	{"count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true},
+		canon.String: contextPath}, optional},
+	{"items", contextPath, optional},
+	{"iterationVar", identifier, optional},
+	{"itemVar", identifier, optional},
+	{"indexVar", identifier, optional},
 }}
 
 // loopWhile is the shape of while in the short form of a loop: a reference to a named
@@ -175,29 +175,29 @@ func (loopConfig) Check(at problem.SourceValue, report problem.Report) {
 
 // parallelShape is a step whose prompt delegates several tasks to be done at once.
 var parallelShape = object{What: "a parallel step", Hints: &keyhints.Parallel, Fields: []field{
-	need("id", stepID),
-	need("type", oneOf("parallel")),
-	need("title", title),
-	need("parallelDelegations", list{Of: delegationShape, Min: 1, Unique: true}),
-	may("notesOptional", boolean),
-	may("requireConfirmation", confirmationShape),
-	may("runCondition", conditional{}),
+	{"id", stepID, required},
+	{"type", words{"parallel"}, required},
+	{"title", title, required},
+	{"parallelDelegations", list{Of: delegationShape, Min: 1, Unique: true}, required},
+	{"notesOptional", boolean, optional},
+	{"requireConfirmation", confirmationShape, optional},
+	{"runCondition", conditional{}, optional},
 	// synthesis describes what to do with the results; its contract is that of the step.
-	may("synthesis", object{What: "a synthesis", Fields: []field{
-		may("prompt", text{Min: 1, Max: 4096}),
-		may("outputContract", contractShape),
-	}}),
+	{"synthesis", object{What: "a synthesis", Fields: []field{
+		{"prompt", text{Min: 1, Max: 4096}, optional},
+		{"outputContract", contractShape, optional},
+	}}, optional},
 }}
 
 // delegationShape is one task of a parallel step. workflowId names a routine for the
 // performer; it is not resolved when the file is validated.
 var delegationShape = object{What: "a delegation", Hints: &keyhints.Delegation, Fields: []field{
-	need("workflowId", title),
-	may("allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`),
-		Like: "the name of a tool"}}),
-	may("args", dictionary{Value: text{}}),
-	may("contextMapping", dictionary{Value: text{}}),
-	may("goal", text{}),
-	may("modelTier", modelTier),
-	may("runCondition", conditional{}),
+	{"workflowId", title, required},
+	{"allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`),
+		Like: "the name of a tool"}}, optional},
+	{"args", dictionary{Value: text{}}, optional},
+	{"contextMapping", dictionary{Value: text{}}, optional},
+	{"goal", text{}, optional},
+	{"modelTier", modelTier, optional},
+	{"runCondition", conditional{}, optional},
 }}

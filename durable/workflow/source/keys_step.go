@@ -32,21 +32,21 @@ const templateCallType = "template_call"
 // templateCallShape is a step of templateCallType: the keys that have an effect on the steps of the
 // template, and those that are ignored.
 var templateCallShape = object{What: "a template call step", Hints: &keyhints.TemplateCallStep, Fields: []field{
-	need("id", stepID),
-	need("type", oneOf(templateCallType)),
-	need("title", title),
-	need("templateCall", callShape),
-	may("hasValidation", boolean),
-	may("modelTier", modelTier),
-	may("notesOptional", boolean),
-	may("requireConfirmation", confirmationShape),
-	may("runCondition", conditional{}),
+	{"id", stepID, required},
+	{"type", words{templateCallType}, required},
+	{"title", title, required},
+	{"templateCall", callShape, required},
+	{"hasValidation", boolean, optional},
+	{"modelTier", modelTier, optional},
+	{"notesOptional", boolean, optional},
+	{"requireConfirmation", confirmationShape, optional},
+	{"runCondition", conditional{}, optional},
 }}
 
 // callShape names a template and its arguments. The compiler replaces the step by those of the template.
 var callShape = object{What: "a template call", Hints: &keyhints.TemplateCall, Fields: []field{
-	need("templateId", builtinName{title, "template"}),
-	may("args", anyObject),
+	{"templateId", builtinName{title, "template"}, required},
+	{"args", anyObject, optional},
 }}
 
 // anyStep refers to stepShape from within its own table: a Go variable cannot be used in
@@ -62,51 +62,51 @@ func (anyStep) Check(at problem.SourceValue, report problem.Report) { stepShape.
 // standardShape is a plain step: its prompt, the output it requires, and the condition
 // under which it runs.
 var standardShape = object{What: "a step", Hints: &keyhints.Step, Fields: []field{
-	need("id", stepID),
-	need("title", title),
+	{"id", stepID, required},
+	{"title", title, required},
 	// One of prompt, promptBlocks and promptRef, or an action; promptFragments add to each.
-	may("prompt", text{Min: 1, Max: 8192}),
-	may("promptBlocks", promptBlocksShape),
-	may("promptRef", promptref.RefShape),
-	may("promptFragments", list{Of: fragmentShape, Min: 1, Key: "id"}),
-	may("action", actionShape),
+	{"prompt", text{Min: 1, Max: 8192}, optional},
+	{"promptBlocks", promptBlocksShape, optional},
+	{"promptRef", promptref.RefShape, optional},
+	{"promptFragments", list{Of: fragmentShape, Min: 1, Key: "id"}, optional},
+	{"action", actionShape, optional},
 	// The other members are independent of each other and in alphabetical order.
-	may("agentRole", agentRole),
-	may("askForFiles", boolean),
-	may("checks", list{Of: checkShape, Max: limits.ChecksMax, Key: "id"}),
-	may("assessmentConsequences", list{Of: consequenceShape, Min: 1, Max: 10}),
-	may("assessmentRefs", list{Of: text{Min: 1, Max: 64}, Min: 1, Unique: true}),
+	{"agentRole", agentRole, optional},
+	{"askForFiles", boolean, optional},
+	{"checks", list{Of: checkShape, Max: limits.ChecksMax, Key: "id"}, optional},
+	{"assessmentConsequences", list{Of: consequenceShape, Min: 1, Max: 10}, optional},
+	{"assessmentRefs", list{Of: text{Min: 1, Max: 64}, Min: 1, Unique: true}, optional},
 	// audit and verification are accepted for compatibility and have no effect. Versions of the published
 	// format differ in their members.
-	may("audit", object{What: "an audit", Open: true, Fields: []field{
-		may("prompt", text{Min: 1, Max: 4096}),
-		may("rubric", list{Of: text{}, Min: 1}),
-	}}),
+	{"audit", object{What: "an audit", Open: true, Fields: []field{
+		{"prompt", text{Min: 1, Max: 4096}, optional},
+		{"rubric", list{Of: text{}, Min: 1}, optional},
+	}}, optional},
 	// The functions that a step refers to must be visible to it; see scopes.resolve.
-	may("functionCalls", list{Of: object{What: "a function call", Fields: []field{
-		need("name", identifier),
-		need("args", anyObject),
-	}}}),
-	may("functionDefinitions", functionsShape),
-	may("functionReferences", list{Of: text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*\(\)$`),
-		Like: `a function's name with (), such as "review()"`}}),
-	may("guidance", list{Of: text{}}),
-	may("hasValidation", boolean),
-	may("inputs", inputsShape),
-	may("modelTier", modelTier),
-	may("notesOptional", boolean),
-	may("notesRequired", boolean),
-	may("output", contractShape),
-	may("outputContract", contractShape),
-	may("outputs", outputsShape),
-	may("requireConfirmation", confirmationShape),
-	may("runCondition", conditional{}),
-	may("templateCall", callShape),
-	may("validationCriteria", validation{}),
-	may("verification", object{What: "a verification", Open: true, Fields: []field{
-		may("command", text{Min: 1, Max: 1024}),
-		may("prompt", text{Min: 1, Max: 4096}),
-	}}),
+	{"functionCalls", list{Of: object{What: "a function call", Fields: []field{
+		{"name", identifier, required},
+		{"args", anyObject, required},
+	}}}, optional},
+	{"functionDefinitions", functionsShape, optional},
+	{"functionReferences", list{Of: text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*\(\)$`),
+		Like: `a function's name with (), such as "review()"`}}, optional},
+	{"guidance", list{Of: text{}}, optional},
+	{"hasValidation", boolean, optional},
+	{"inputs", inputsShape, optional},
+	{"modelTier", modelTier, optional},
+	{"notesOptional", boolean, optional},
+	{"notesRequired", boolean, optional},
+	{"output", contractShape, optional},
+	{"outputContract", contractShape, optional},
+	{"outputs", outputsShape, optional},
+	{"requireConfirmation", confirmationShape, optional},
+	{"runCondition", conditional{}, optional},
+	{"templateCall", callShape, optional},
+	{"validationCriteria", validation{}, optional},
+	{"verification", object{What: "a verification", Open: true, Fields: []field{
+		{"command", text{Min: 1, Max: 1024}, optional},
+		{"prompt", text{Min: 1, Max: 4096}, optional},
+	}}, optional},
 }}
 
 // contractRef names a contract pack in the reserved namespace wr.contracts. Whether the
@@ -117,8 +117,8 @@ var contractRef = text{Min: 1, Pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-
 // contractShape refers to a contract pack. Workflows cannot contain schemas of their own
 // (docs/design.md#authoring).
 var contractShape = object{What: "an output contract", Hints: &keyhints.Contract, Fields: []field{
-	need("contractRef", builtinName{contractRef, "contract"}),
-	may("required", boolean),
+	{"contractRef", builtinName{contractRef, "contract"}, required},
+	{"required", boolean, optional},
 }}
 
 // outputsShape is the context keys that a command step sets (docs/design.md#commands-and-trust),
@@ -139,18 +139,18 @@ var confirmationShape = byKind{canon.Bool: boolean, canon.Object: byTag{
 // gateShape is a gate. Its kind was already matched by confirmationShape, so any text is
 // accepted here.
 var gateShape = object{What: "a confirmation", Fields: []field{
-	need("kind", text{}),
-	may("condition", conditional{}),
+	{"kind", text{}, required},
+	{"condition", conditional{}, optional},
 }}
 
 // approvalShape is a gate that people approve (docs/design.md#decisions).
 var approvalShape = object{What: "an approval", Hints: &keyhints.Approval, Fields: []field{
-	need("kind", text{}),
-	may("approvers", list{Of: approverName, Min: 1, Max: limits.ApproversMax, Unique: true}),
-	may("condition", conditional{}),
-	may("count", amount{Min: 1, Max: limits.ApprovalsMax, Whole: true}),
-	may("expiresAfter", periodText),
-	may("notPerformer", boolean),
+	{"kind", text{}, required},
+	{"approvers", list{Of: approverName, Min: 1, Max: limits.ApproversMax, Unique: true}, optional},
+	{"condition", conditional{}, optional},
+	{"count", amount{Min: 1, Max: limits.ApprovalsMax, Whole: true}, optional},
+	{"expiresAfter", periodText, optional},
+	{"notPerformer", boolean, optional},
 }}
 
 // approverName is the name of a role or of a principal in the settings of a store.
@@ -172,50 +172,50 @@ var noNUL = pattern.New(`^[^\x00]*$`)
 // (package hoststep). Arguments are passed unchanged; no shell interprets them.
 var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
 	Cases: map[string]shape.Shape{hoststep.Action: hoststep.Shape, WaitAction: waitShape, CommandAction: object{What: "a command", Hints: &keyhints.Command, Fields: []field{
-		need("kind", oneOf(CommandAction)),
+		{"kind", words{CommandAction}, required},
 		argvField, cwdField, envField, timeoutField,
-		may("retry", object{What: "a retry", Hints: &keyhints.Retry, Fields: []field{
-			need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),
-			may("backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}),
-		}}),
-		may("literal", boolean),
+		{"retry", object{What: "a retry", Hints: &keyhints.Retry, Fields: []field{
+			{"maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}, required},
+			{"backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}, optional},
+		}}, optional},
+		{"literal", boolean, optional},
 	}}}}
 
 // The members of a command that an action and a check share.
 var (
-	argvField = need("argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1})
+	argvField = field{"argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1}, required}
 	// Relative to the directory in which the run was started, or to the root of the project for a check.
 	// Absolute paths are accepted in an action, but make the workflow depend on one machine.
-	cwdField = may("cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a directory"})
-	envField = may("env", dictionary{
+	cwdField = field{"cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a directory"}, optional}
+	envField = field{"env", dictionary{
 		Key:   text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`), Like: "the name of an environment variable"},
 		Value: text{Pattern: noNUL, Like: "a string without NUL"},
-	})
+	}, optional}
 	// Whole seconds: fractions are not needed, and programs differ in how they parse them.
-	timeoutField = may("timeoutSeconds", amount{Min: 1, Max: limits.CommandTimeoutSecondsMax, Whole: true})
+	timeoutField = field{"timeoutSeconds", amount{Min: 1, Max: limits.CommandTimeoutSecondsMax, Whole: true}, optional}
 )
 
 // checkShape is a command that proves something when a step is handed in (docs/design.md#checks).
 var checkShape = object{What: "a check", Hints: &keyhints.Check, Fields: []field{
-	need("id", text{Min: 1, Max: limits.StepIDBytesMax, Pattern: pattern.New(`^[a-z0-9_-]+$`),
-		Like: "an id of lowercase letters, digits, _ and -"}),
+	{"id", text{Min: 1, Max: limits.StepIDBytesMax, Pattern: pattern.New(`^[a-z0-9_-]+$`),
+		Like: "an id of lowercase letters, digits, _ and -"}, required},
 	argvField, cwdField, envField, timeoutField,
-	may("pins", list{Of: text{Min: 1, Max: limits.PinPathBytesMax, Pattern: noNUL, Like: "the path of a file"},
-		Min: 1, Max: limits.PinsMax, Unique: true}),
-	may("expect", object{What: "what a check expects", Fields: []field{
-		may("exit", amount{Min: 0, Max: 255, Whole: true}),
-		may("stdout", object{What: "a requirement on stdout", Fields: []field{
-			need("pointer", text{Max: limits.PathMax, Pattern: pattern.New(`^(/([^~/]|~[01])*)*$`),
-				Like: `a JSON pointer such as "/version"`}),
-			may("equals", anything{}),
-			may("gte", number),
-			may("lte", number),
-			may("contains", anything{}),
-		}}),
-		may("tests", object{What: "a requirement on tests", Fields: []field{
-			may("min", testCount), may("failed", testCount), may("skipped", testCount),
-		}}),
-	}}),
+	{"pins", list{Of: text{Min: 1, Max: limits.PinPathBytesMax, Pattern: noNUL, Like: "the path of a file"},
+		Min: 1, Max: limits.PinsMax, Unique: true}, optional},
+	{"expect", object{What: "what a check expects", Fields: []field{
+		{"exit", amount{Min: 0, Max: 255, Whole: true}, optional},
+		{"stdout", object{What: "a requirement on stdout", Fields: []field{
+			{"pointer", text{Max: limits.PathMax, Pattern: pattern.New(`^(/([^~/]|~[01])*)*$`),
+				Like: `a JSON pointer such as "/version"`}, required},
+			{"equals", anything{}, optional},
+			{"gte", number, optional},
+			{"lte", number, optional},
+			{"contains", anything{}, optional},
+		}}, optional},
+		{"tests", object{What: "a requirement on tests", Fields: []field{
+			{"min", testCount, optional}, {"failed", testCount, optional}, {"skipped", testCount, optional},
+		}}, optional},
+	}}, optional},
 }}
 
 // number is any number.

@@ -4,6 +4,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/keyhints"
 )
@@ -20,7 +21,7 @@ var (
 	semver = pattern.New(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 		`(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?` +
 		`(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$`)
-	modelTier = oneOf("lightweight", "mid", "heavy")
+	modelTier = words{"lightweight", "mid", "heavy"}
 )
 
 // shortTexts is a list of distinct lines, such as metaGuidance.
@@ -30,32 +31,32 @@ var shortTexts = list{Of: shortText, Unique: true}
 // others follow in alphabetical order, Waybill's own keys included.
 var workflowShape = object{What: "a workflow", Hints: &keyhints.Workflow, Fields: []field{
 	// The form of the id depends on the source kind; see checkID.
-	need("id", text{Min: 3, Max: 64}),
-	need("name", title),
-	need("description", text{Min: 1, Max: 512}),
-	need("version", text{Pattern: semver, Like: `a semantic version such as "0.1.0"`}),
-	need("steps", list{Of: stepShape, Min: 1}),
-	may("about", text{Min: 1, Max: 4096}),
-	may("agentRole", agentRole),
-	may("assessments", list{Of: assessmentShape, Key: "id"}),
-	may("capabilities", capabilitiesShape),
-	may("clarificationPrompts", shortTexts),
-	may("conditions", conditionsShape),
-	may("examples", list{Of: text{Min: 10, Max: 120}, Min: 1, Max: 6, Unique: true}),
-	may("extensionPoints", list{Of: extensionPointShape, Key: "slotId"}),
-	may("features", list{Of: builtinName{title, "feature"}, Unique: true}),
-	may("functionDefinitions", functionsShape),
-	may("inputs", inputsShape),
-	may("metaGuidance", shortTexts),
-	may("metricsProfile", oneOf("coding", "review", "research", "design", "ticket", "none")),
-	may("modelTier", modelTier),
-	may("preconditions", shortTexts),
-	may("recommendedPreferences", object{What: "recommended preferences", Hints: &keyhints.Recommended, Fields: []field{
-		may("recommendedAutonomy", oneOf("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")),
-		may("recommendedRiskPolicy", oneOf("conservative", "balanced", "aggressive")),
-	}}),
-	may("references", list{Of: referenceShape, Key: "id"}),
-	may("validatedAgainstSpecVersion", amount{Min: 1, Whole: true}),
+	{"id", text{Min: 3, Max: 64}, required},
+	{"name", title, required},
+	{"description", text{Min: 1, Max: 512}, required},
+	{"version", text{Pattern: semver, Like: `a semantic version such as "0.1.0"`}, required},
+	{"steps", list{Of: stepShape, Min: 1}, required},
+	{"about", text{Min: 1, Max: 4096}, optional},
+	{"agentRole", agentRole, optional},
+	{"assessments", list{Of: assessmentShape, Key: "id"}, optional},
+	{"capabilities", capabilitiesShape, optional},
+	{"clarificationPrompts", shortTexts, optional},
+	{"conditions", conditionsShape, optional},
+	{"examples", list{Of: text{Min: 10, Max: 120}, Min: 1, Max: 6, Unique: true}, optional},
+	{"extensionPoints", list{Of: extensionPointShape, Key: "slotId"}, optional},
+	{"features", list{Of: builtinName{title, "feature"}, Unique: true}, optional},
+	{"functionDefinitions", functionsShape, optional},
+	{"inputs", inputsShape, optional},
+	{"metaGuidance", shortTexts, optional},
+	{"metricsProfile", words{"coding", "review", "research", "design", "ticket", "none"}, optional},
+	{"modelTier", modelTier, optional},
+	{"preconditions", shortTexts, optional},
+	{"recommendedPreferences", object{What: "recommended preferences", Hints: &keyhints.Recommended, Fields: []field{
+		{"recommendedAutonomy", words{"guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"}, optional},
+		{"recommendedRiskPolicy", words{"conservative", "balanced", "aggressive"}, optional},
+	}}, optional},
+	{"references", list{Of: referenceShape, Key: "id"}, optional},
+	{"validatedAgainstSpecVersion", amount{Min: 1, Whole: true}, optional},
 }}
 
 // IsWorkflowKey reports a key of a workflow file, or one that means another.
@@ -64,54 +65,54 @@ func IsWorkflowKey(key string) bool { return workflowShape.Knows(key) }
 // extensionPointShape is a slot that a project can bind to its own routine. The default
 // applies where the project binds nothing.
 var extensionPointShape = object{What: "an extension point", Hints: &keyhints.ExtensionPoint, Fields: []field{
-	need("slotId", text{Min: 2, Max: 64, Pattern: pattern.New(`^[a-z][a-z0-9_]*$`), Like: "a lowercase name"}),
-	need("purpose", shortText),
-	need("default", title),
-	may("acceptedKinds", list{Of: oneOf("routine", "workflow"), Unique: true}),
+	{"slotId", text{Min: 2, Max: 64, Pattern: pattern.New(`^[a-z][a-z0-9_]*$`), Like: "a lowercase name"}, required},
+	{"purpose", shortText, required},
+	{"default", title, required},
+	{"acceptedKinds", list{Of: words{"routine", "workflow"}, Unique: true}, optional},
 }}
 
 // referenceShape names a document. The document is never read when compiling, so that the
 // workflow hash depends on the workflow alone.
 var referenceShape = object{What: "a reference", Hints: &keyhints.Reference, Fields: []field{
-	need("id", text{Min: 2, Max: 64, Pattern: lowerID, Like: "a lowercase name"}),
-	need("title", title),
-	need("source", text{Min: 1, Max: 512}),
-	need("purpose", text{Min: 1, Max: 512}),
-	need("authoritative", boolean),
-	may("resolveFrom", oneOf("workspace", "package")),
+	{"id", text{Min: 2, Max: 64, Pattern: lowerID, Like: "a lowercase name"}, required},
+	{"title", title, required},
+	{"source", text{Min: 1, Max: 512}, required},
+	{"purpose", text{Min: 1, Max: 512}, required},
+	{"authoritative", boolean, required},
+	{"resolveFrom", words{"workspace", "package"}, optional},
 }}
 
 // capabilitiesShape lists capabilities by how strongly the workflow needs each
 // (docs/design.md#capabilities).
 var capabilitiesShape = object{What: "capabilities", Fields: []field{
-	may("required", capabilityList),
-	may("preferred", capabilityList),
-	may("disabled", capabilityList),
+	{"required", capabilityList, optional},
+	{"preferred", capabilityList, optional},
+	{"disabled", capabilityList, optional},
 }}
 
 // capabilityList is a closed set: a workflow can only require capabilities for which a
 // probe exists, or the run would wait for an observation that never arrives.
-var capabilityList = list{Of: oneOf("delegation", "web_browsing"), Unique: true}
+var capabilityList = list{Of: words{"delegation", "web_browsing"}, Unique: true}
 
 // functionsShape is functionDefinitions of a workflow, a loop or a step. The definition
 // nearest to the reference applies, so a name must be unique within one list only.
 var functionsShape = list{Key: "name", Of: object{What: "a function", Hints: &keyhints.Function, Fields: []field{
-	need("name", identifier),
-	need("definition", text{}),
-	may("parameters", list{Of: parameterShape, Key: "name"}),
-	may("scope", oneOf("workflow", "loop", "step")),
+	{"name", identifier, required},
+	{"definition", text{}, required},
+	{"parameters", list{Of: parameterShape, Key: "name"}, optional},
+	{"scope", words{"workflow", "loop", "step"}, optional},
 }}}
 
 // parameterShape describes a parameter of a function for the performer. Arguments are not
 // checked against it.
 var parameterShape = object{What: "a parameter", Fields: []field{
-	need("name", identifier),
-	need("type", oneOf("string", "number", "boolean", "array", "object")),
-	may("required", boolean),
-	may("description", text{}),
-	may("enum", list{Min: 1, Of: byKind{canon.String: text{},
-		canon.Number: oneKind{Kind: canon.Number, Text: "a number"}, canon.Bool: boolean}}),
-	may("default", anything{}),
+	{"name", identifier, required},
+	{"type", words{"string", "number", "boolean", "array", "object"}, required},
+	{"required", boolean, optional},
+	{"description", text{}, optional},
+	{"enum", list{Min: 1, Of: byKind{canon.String: text{},
+		canon.Number: oneKind{Kind: canon.Number, Text: "a number"}, canon.Bool: boolean}}, optional},
+	{"default", anything{}, optional},
 }}
 
 // contextKey is a key of the run's context (docs/design.md#requirements-on-the-caller).
@@ -122,16 +123,27 @@ var contextKey = text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`),
 // (docs/design.md#requirements-on-the-caller). The reason is recorded when the run has
 // to stop for a missing input.
 var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Hints: &keyhints.Input, Fields: []field{
-	need("contextKey", contextKey),
-	need("reason", words{Set: reason.UserOnlyDetails()}),
-	need("description", text{Min: 1, Max: 512}),
-	may("choiceKind", words{Set: reason.ChoiceKinds()}),
-	may("choices", list{Of: text{Min: 1, Max: 256}, Min: 2, Max: 32, Unique: true}),
-	may("choicesFrom", object{What: "a list of choices", Fields: []field{
-		need("step", stepID),
-		need("pointer", jsonPointer),
-	}}),
+	{"contextKey", contextKey, required},
+	{"reason", inputReason{}, required},
+	{"description", text{Min: 1, Max: 512}, required},
+	{"choiceKind", words(reason.ChoiceKinds()), optional},
+	{"choices", list{Of: text{Min: 1, Max: 256}, Min: 2, Max: 32, Unique: true}, optional},
+	{"choicesFrom", object{What: "a list of choices", Fields: []field{
+		{"step", stepID, required},
+		{"pointer", jsonPointer, required},
+	}}, optional},
 }}}
+
+// inputReason is the words of reason.UserOnlyDetails. As the initial value of a variable the call would make code of the tables.
+type inputReason struct{}
+
+// Want lists the words.
+func (inputReason) Want() string { return words(reason.UserOnlyDetails()).Want() }
+
+// Check suggests the most similar word.
+func (inputReason) Check(at problem.SourceValue, report problem.Report) {
+	words(reason.UserOnlyDetails()).Check(at, report)
+}
 
 // jsonPointer is an RFC 6901 JSON pointer.
 var jsonPointer = text{Pattern: pattern.New(`^(/([^~/]|~[01])*)*$`), Max: limits.PathMax,

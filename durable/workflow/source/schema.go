@@ -2,6 +2,7 @@ package source
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/contract"
@@ -32,11 +33,11 @@ func Schema(routines []string) canon.Value {
 			canon.Member{Name: "step", Value: stepShape.Schema(describe)},
 			canon.Member{Name: "condition", Value: condition.Schema(conditionRef)},
 			canon.Member{Name: "validationRule", Value: criteria.Schema(ruleRef, conditionRef)},
-			canon.Member{Name: "contract", Value: shape.OneOf(contract.Refs()...).Schema(nil)},
-			canon.Member{Name: "reference", Value: shape.OneOf(builtin.Refs()...).Schema(nil)},
-			canon.Member{Name: "feature", Value: shape.OneOf(builtin.Features()...).Schema(nil)},
+			canon.Member{Name: "contract", Value: shape.Words(contract.Refs()).Schema(nil)},
+			canon.Member{Name: "reference", Value: shape.Words(builtin.Refs()).Schema(nil)},
+			canon.Member{Name: "feature", Value: shape.Words(builtin.Features()).Schema(nil)},
 			canon.Member{Name: "template", Value: shape.AnyOf(
-				shape.OneOf(append([]string{builtin.ProbeTemplate}, routines...)...).Schema(nil),
+				shape.Words(append([]string{builtin.ProbeTemplate}, routines...)).Schema(nil),
 				shape.JSONOf("pattern", `^wr\.templates\.routine\.`).With("type", canon.OfString("string")))}))
 }
 
@@ -65,6 +66,11 @@ func (validation) Schema(shape.Describe) canon.Value {
 
 // Schema refers to the definition of a step.
 func (anyStep) Schema(shape.Describe) canon.Value { return shape.JSONOf("$ref", stepRef) }
+
+// Schema lists the words.
+func (inputReason) Schema(describe shape.Describe) canon.Value {
+	return words(reason.UserOnlyDetails()).Schema(describe)
+}
 
 // Schema is that of a condition reference.
 func (loopWhile) Schema(describe shape.Describe) canon.Value {

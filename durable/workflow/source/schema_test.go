@@ -110,7 +110,7 @@ func (c comparer) shape(path string, table shape.Shape, want jsonSchema) {
 		if want.Const != "" {
 			set = []string{want.Const}
 		}
-		same = slices.Equal(s.Set, set)
+		same = slices.Equal(s, set)
 	case amount:
 		same = (want.Type == "number" || want.Type == "integer") && s.Min == want.Minimum &&
 			s.Max == want.Maximum && s.Whole

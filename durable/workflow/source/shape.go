@@ -24,16 +24,14 @@ type (
 	anything   = shape.Anything
 )
 
-// Short names for the constructors and common shapes of package shape. As functions and literals they make the tables
-// data of the binary; as variables they would be code that runs when it starts.
+const required, optional = shape.Required, shape.Optional
+
+// Common shapes. As literals of this package they make the tables data of the binary; variables of another package would be
+// code that runs when it starts.
 var (
 	boolean   = oneKind{Kind: canon.Bool, Text: "true or false"}
 	anyObject = oneKind{Kind: canon.Object, Text: "an object"}
 )
-
-func need(name string, s shape.Shape) field { return shape.Need(name, s) }
-func may(name string, s shape.Shape) field  { return shape.May(name, s) }
-func oneOf(set ...string) words             { return shape.OneOf(set...) }
 
 // conditional is the shape of a condition (package condition).
 type conditional struct{}

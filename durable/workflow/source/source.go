@@ -10,6 +10,8 @@ import (
 type Problem = problem.Problem
 
 // HasErrors reports whether ps contains an error, so that the file cannot be compiled.
+//
+//go:noinline
 func HasErrors(ps []Problem) bool { return problem.HasErrors(ps) }
 
 // Source is a parsed workflow file. Its JSON members are those of the file. When the file

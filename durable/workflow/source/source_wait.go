@@ -82,9 +82,9 @@ var periodForm = pattern.New(`^([1-9][0-9]*d)?([1-9][0-9]*h)?([1-9][0-9]*m)?([1-
 // waitShape is a wait. Which of for and until is given, and whether it is within its limits, is
 // checked by checkWait.
 var waitShape = object{What: "a wait", Hints: &keyhints.Wait, Fields: []field{
-	need("kind", oneOf(WaitAction)),
-	may("for", text{Min: 2, Pattern: periodForm, Like: period.Like}),
-	may("until", text{Min: 1, Max: limits.WaitUntilBytesMax, Like: "an instant or a placeholder"}),
+	{"kind", words{WaitAction}, required},
+	{"for", text{Min: 2, Pattern: periodForm, Like: period.Like}, optional},
+	{"until", text{Min: 1, Max: limits.WaitUntilBytesMax, Like: "an instant or a placeholder"}, optional},
 }}
 
 // notOfWaits are the members of a step that require something of its performer.

@@ -7,6 +7,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
+const required, optional = shape.Required, shape.Optional
+
 // statuses are those of package projections/runs that a run without a person's cancellation can have, and
 // Unreached.
 var statuses = []string{"in_progress", "blocked", "complete", "complete_with_gaps", "failed", Unreached}
@@ -24,21 +26,21 @@ var object = shape.OneKind{Kind: canon.Object, Text: "an object"}
 var exit = shape.Amount{Min: -1, Max: 255, Whole: true}
 
 // ranFields are the results of a command.
-var ranFields = []shape.Field{shape.May("exit", exit), shape.May("stdout", anyText), shape.May("stderr", anyText)}
+var ranFields = []shape.Field{{"exit", exit, optional}, {"stdout", anyText, optional}, {"stderr", anyText, optional}}
 
 // answerShape is one answer to a step.
 var answerShape = shape.Object{What: "an answer", Fields: append([]shape.Field{
-	shape.May("notes", anyText),
-	shape.May("artifacts", shape.List{Of: shape.Anything{}, Max: limits.ArtifactsMax}),
-	shape.May("context", object),
-	shape.May("output", shape.ByKind{canon.Object: object, canon.String: anyText}),
-	shape.May("checks", shape.Dictionary{Value: shape.ByKind{canon.String: shape.OneOf("pass", "fail"),
-		canon.Object: shape.ObjectOf("the result of a check", ranFields...)}}),
-	shape.May("approve", shape.ByKind{canon.Bool: shape.Boolean, canon.String: personName,
-		canon.Array: shape.List{Of: personName, Min: 1, Max: limits.TestPeopleMax, Unique: true}}),
-	shape.May("sendBack", someText),
-	shape.May("deny", someText),
-	shape.May("confirm", shape.Boolean),
+	{"notes", anyText, optional},
+	{"artifacts", shape.List{Of: shape.Anything{}, Max: limits.ArtifactsMax}, optional},
+	{"context", object, optional},
+	{"output", shape.ByKind{canon.Object: object, canon.String: anyText}, optional},
+	{"checks", shape.Dictionary{Value: shape.ByKind{canon.String: shape.Words{"pass", "fail"},
+		canon.Object: shape.Object{What: "the result of a check", Fields: ranFields}}}, optional},
+	{"approve", shape.ByKind{canon.Bool: shape.Boolean, canon.String: personName,
+		canon.Array: shape.List{Of: personName, Min: 1, Max: limits.TestPeopleMax, Unique: true}}, optional},
+	{"sendBack", someText, optional},
+	{"deny", someText, optional},
+	{"confirm", shape.Boolean, optional},
 }, ranFields...)}
 
 // personName is the name of a person who approves.
@@ -48,33 +50,34 @@ var personName = shape.Text{Min: 1, Max: 64, Pattern: pattern.New(`^[A-Za-z0-9][
 // matchShape describes blockers and warnings.
 func matchShape(what string, more ...shape.Field) shape.Shape {
 	return shape.List{Max: limits.TestAnswersMax, Of: shape.ByKind{canon.String: someText,
-		canon.Object: shape.ObjectOf(what, append([]shape.Field{shape.May("code", someText), shape.May("message", someText)}, more...)...)}}
+		canon.Object: shape.Object{What: what,
+			Fields: append([]shape.Field{{"code", someText, optional}, {"message", someText, optional}}, more...)}}}
 }
 
 // expectShape is what a case expects.
-var expectShape = shape.ObjectOf("what a case expects",
-	shape.May("path", shape.List{Of: someText, Max: limits.TestAnswersMax}),
-	shape.May("status", shape.OneOf(statuses...)),
-	shape.May("blockers", matchShape("a blocker", shape.May("step", someText))),
-	shape.May("prompts", shape.Dictionary{Value: shape.ByKind{canon.String: someText, canon.Array: shape.List{Of: someText, Min: 1}}}),
-	shape.May("context", object),
-	shape.May("warnings", matchShape("a warning", shape.May("path", someText))),
-)
+var expectShape = shape.Object{What: "what a case expects", Fields: []shape.Field{
+	{"path", shape.List{Of: someText, Max: limits.TestAnswersMax}, optional},
+	{"status", shape.Words(statuses), optional},
+	{"blockers", matchShape("a blocker", shape.Field{"step", someText, optional}), optional},
+	{"prompts", shape.Dictionary{Value: shape.ByKind{canon.String: someText, canon.Array: shape.List{Of: someText, Min: 1}}}, optional},
+	{"context", object, optional},
+	{"warnings", matchShape("a warning", shape.Field{"path", someText, optional}), optional},
+}}
 
 // caseShape is one case.
-var caseShape = shape.ObjectOf("a case",
-	shape.Need("name", shape.Text{Min: 1, Max: 200}),
-	shape.May("context", object),
-	shape.May("preferences", shape.ObjectOf("preferences",
-		shape.May("autonomy", shape.OneOf("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")),
-		shape.May("riskPolicy", shape.OneOf("conservative", "balanced", "aggressive")))),
-	shape.May("answers", shape.Dictionary{Value: shape.List{Of: answerShape, Max: limits.TestAnswersMax}}),
-	shape.Need("expect", expectShape),
-)
+var caseShape = shape.Object{What: "a case", Fields: []shape.Field{
+	{"name", shape.Text{Min: 1, Max: 200}, required},
+	{"context", object, optional},
+	{"preferences", shape.Object{What: "preferences", Fields: []shape.Field{
+		{"autonomy", shape.Words{"guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"}, optional},
+		{"riskPolicy", shape.Words{"conservative", "balanced", "aggressive"}, optional}}}, optional},
+	{"answers", shape.Dictionary{Value: shape.List{Of: answerShape, Max: limits.TestAnswersMax}}, optional},
+	{"expect", expectShape, required},
+}}
 
 // fileShape is a file of tests.
-var fileShape = shape.ObjectOf("a file of tests",
-	shape.Need("cases", shape.List{Of: caseShape, Max: limits.TestCasesMax, Key: "name"}))
+var fileShape = shape.Object{What: "a file of tests", Fields: []shape.Field{
+	{"cases", shape.List{Of: caseShape, Max: limits.TestCasesMax, Key: "name"}, required}}}
 
 // descriptions are those of the members for editors, by the object and the member.
 var descriptions = map[string]string{

@@ -21,6 +21,8 @@ type Object []Member
 
 // Add returns the object with a further member, unless the value is an empty text, list or object, null
 // or false: such members say nothing in the files that are written.
+//
+//go:noinline
 func (o Object) Add(key string, v any) Object {
 	switch x := v.(type) {
 	case string:

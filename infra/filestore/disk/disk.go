@@ -158,6 +158,8 @@ func (d *Disk) EntriesFor(ctx context.Context, dir string) ([]osfs.Entry, error)
 }
 
 // UnlessMissing returns err, and nil for fs.ErrNotExist.
+//
+//go:noinline
 func UnlessMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -16,9 +16,13 @@ import (
 // in place of a file or a file in place of a directory, STORE_FULL, or INTERRUPTED. File names are
 // relative to the store. Faults, visitor errors and the sentinel errors of the ports are returned
 // unchanged.
+//
+//go:noinline
 func ReadFault(err error) error { return ioFault(err, "reading", fault.StoreIO) }
 
 // WriteFault is ReadFault for writing: a filesystem that refuses writes is STORE_READ_ONLY.
+//
+//go:noinline
 func WriteFault(err error) error { return ioFault(err, "writing", fault.StoreReadOnly) }
 
 // ioFault maps err; doing is the verb of the message, refused the code for a permission error.

@@ -58,6 +58,8 @@ func Within(dir, name string) string {
 }
 
 // SessionDir is the directory of a session, relative to the store.
+//
+//go:noinline
 func SessionDir(session id.Session) string { return path.Join("sessions", session.String()) }
 
 // PerformerPath is the performer lock of a session.
@@ -76,9 +78,13 @@ func ParseTrashName(name string) (s id.Session, atMs int64, ok bool) {
 }
 
 // ManifestPath is the manifest of a log.
+//
+//go:noinline
 func ManifestPath(log manifest.Log) string { return path.Join(log.Root, manifest.FileName) }
 
 // SegmentsDir is the directory of the segments of a log.
+//
+//go:noinline
 func SegmentsDir(log manifest.Log) string { return path.Join(log.Root, manifest.SegmentDir) }
 
 // ObjectPath is the file of an object.

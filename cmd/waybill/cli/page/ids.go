@@ -22,6 +22,8 @@ func (p *Page) Name(short, complete string) string {
 
 // ShortRun returns the first characters of a run id after its prefix "run_". All commands that
 // take a run accept it.
+//
+//go:noinline
 func ShortRun(r id.Run) string { return ShortID(r) }
 
 // ShortNode returns the first characters of a node id after its prefix "node_". --at accepts

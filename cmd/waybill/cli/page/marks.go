@@ -25,10 +25,14 @@ var styleSequence = pattern.New(`^\x1b\[[0-9;]*m`)
 // what was replaced and of the characters that pass for ASCII: letters among Latin ones that look
 // like them, words of nothing else, full-width and other styled letters, and signs such as a slash
 // that is none (docs/design.md#printed-text). Other scripts and typography are not marked.
+//
+//go:noinline
 func Name(text string) string { return withMarks(text, prose) }
 
 // Value is Name for a text that a program reads, such as the value of a setting: marked are also
 // typographic signs and all that Argument marks.
+//
+//go:noinline
 func Value(text string) string { return withMarks(text, strict) }
 
 // withMarks returns a text as one line, and behind it the code points of characters that cannot be

@@ -68,6 +68,8 @@ func (p *Page) Print(text string) {
 }
 
 // Blank writes an empty line unless the last line is empty or nothing was written.
+//
+//go:noinline
 func (p *Page) Blank() {
 	if !p.blank {
 		p.Print("\n")

@@ -52,6 +52,8 @@ func (p *Page) TimeInDay(day string, ms int64, layout string) (at, heading strin
 }
 
 // Itoa formats a number in decimal.
+//
+//go:noinline
 func Itoa(n int) string { return fmt.Sprintf("%d", n) }
 
 // Pad right-aligns text in a column of the given width, for numbers.

@@ -17,9 +17,13 @@ import (
 )
 
 // Status returns the status of a run with spaces instead of underscores.
+//
+//go:noinline
 func Status(s runs.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // Health returns the health of a log with spaces instead of underscores.
+//
+//go:noinline
 func Health(h manifest.Health) string { return strings.ReplaceAll(string(h), "_", " ") }
 
 // Sign returns the sign of a status: complete, failed or cancelled, needs attention, or in progress. The same signs are

@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+
+	"github.com/waybill/waybill/durable/sorting"
 )
 
 // sortedPartBytes is the size of the pieces that are kept as they are. Those of a shorter answer are not compressed.
@@ -83,7 +85,7 @@ func (s *Sorted) sort() {
 func (s *Sorted) Each(each func(text []byte) error) error {
 	s.sort()
 	s.w = nil
-	slices.SortFunc(s.parts, func(a, b sortedPart) int { return cmp.Compare(a.first, b.first) })
+	sorting.By(s.parts, func(a, b sortedPart) int { return cmp.Compare(a.first, b.first) })
 	open := []*partReader{{rest: s.part}} // ordered by their next piece
 	if len(s.part) == 0 {
 		open = nil
