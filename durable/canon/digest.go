@@ -23,8 +23,6 @@ func Sum(b []byte) Digest {
 
 // DigestOf returns the Digest of a SHA-256 that was computed elsewhere, such as while
 // streaming a file.
-//
-//go:noinline
 func DigestOf(h [sha256.Size]byte) Digest {
 	var text [len(digestPrefix) + 2*sha256.Size]byte // one allocation: a verification makes one per file
 	copy(text[:], digestPrefix)
@@ -59,8 +57,6 @@ func (d Digest) IsZero() bool { return d.s == "" }
 
 // Raw returns the 32 bytes of the digest, a smaller map key than the text; DigestOf is its
 // inverse. The zero Digest gives 32 zero bytes.
-//
-//go:noinline
 func (d Digest) Raw() (raw [sha256.Size]byte) {
 	if d.s != "" {
 		_, _ = hex.Decode(raw[:], []byte(d.s[len(digestPrefix):])) // ParseDigest checked the digits

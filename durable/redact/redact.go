@@ -94,8 +94,6 @@ func (c Counts) Total() (n int64) {
 
 // Text returns s with each secret replaced by a marker, and s itself where it has none. Bytes that
 // are not UTF-8 separate words like punctuation, and are kept.
-//
-//go:noinline
 func Text(s string, c Counts) string {
 	// A replacement may complete the context of another one. The loop ends with the first pass that
 	// replaces nothing, which is nearly always the second one.

@@ -34,8 +34,6 @@ const (
 )
 
 // Span returns where the run of bytes of one set that begins at i ends.
-//
-//go:noinline
 func Span(s string, i int, in *Set) int {
 	from := i
 	for i < len(s) && in[s[i]] {

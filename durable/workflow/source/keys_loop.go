@@ -39,8 +39,7 @@ var iterations = amount{Min: 1, Max: limits.LoopIterationsMax, Whole: true}
 
 // conditionID contains no delimiter characters, because ids appear in decision traces
 // (docs/design.md#events).
-var conditionID = text{Min: 1, Max: 64, Pattern: pattern.New(`^[a-z0-9_-]+$`),
-	Like: "lowercase letters, digits, _ and -"}
+var conditionID = text{Min: 1, Max: 64, Pattern: pattern.New(`^[a-z0-9_-]+$`), Like: "lowercase letters, digits, _ and -"}
 
 // conditionRefShape refers to a member of the workflow's conditions by its id.
 var conditionRefShape = byTag{Key: "kind", Text: "a condition reference with kind and conditionId",
@@ -92,8 +91,7 @@ var loopConfigShape = object{What: "loop", Hints: &keyhints.LoopConfig, Fields: 
 		}},
 	}}, optional},
 	// Which of the following members apply depends on type; see loopReads.
-	{"count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true},
-		canon.String: contextPath}, optional},
+	{"count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true}, canon.String: contextPath}, optional},
 	{"items", contextPath, optional},
 	{"iterationVar", identifier, optional},
 	{"itemVar", identifier, optional},
@@ -193,8 +191,7 @@ var parallelShape = object{What: "a parallel step", Hints: &keyhints.Parallel, F
 // performer; it is not resolved when the file is validated.
 var delegationShape = object{What: "a delegation", Hints: &keyhints.Delegation, Fields: []field{
 	{"workflowId", title, required},
-	{"allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`),
-		Like: "the name of a tool"}}, optional},
+	{"allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`), Like: "the name of a tool"}}, optional},
 	{"args", dictionary{Value: text{}}, optional},
 	{"contextMapping", dictionary{Value: text{}}, optional},
 	{"goal", text{}, optional},

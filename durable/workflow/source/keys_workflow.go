@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/keyhints"
+	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
 // Shapes and patterns that several tables use.
@@ -137,12 +138,13 @@ var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Hints: &k
 // inputReason is the words of reason.UserOnlyDetails. As the initial value of a variable the call would make code of the tables.
 type inputReason struct{}
 
-// Want lists the words.
+// Want, Check and Schema are those of the words.
 func (inputReason) Want() string { return words(reason.UserOnlyDetails()).Want() }
-
-// Check suggests the most similar word.
 func (inputReason) Check(at problem.SourceValue, report problem.Report) {
 	words(reason.UserOnlyDetails()).Check(at, report)
+}
+func (inputReason) Schema(d shape.Describe) canon.Value {
+	return words(reason.UserOnlyDetails()).Schema(d)
 }
 
 // jsonPointer is an RFC 6901 JSON pointer.

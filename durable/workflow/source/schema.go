@@ -2,7 +2,6 @@ package source
 
 import (
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/contract"
@@ -66,11 +65,6 @@ func (validation) Schema(shape.Describe) canon.Value {
 
 // Schema refers to the definition of a step.
 func (anyStep) Schema(shape.Describe) canon.Value { return shape.JSONOf("$ref", stepRef) }
-
-// Schema lists the words.
-func (inputReason) Schema(describe shape.Describe) canon.Value {
-	return words(reason.UserOnlyDetails()).Schema(describe)
-}
 
 // Schema is that of a condition reference.
 func (loopWhile) Schema(describe shape.Describe) canon.Value {

@@ -8,8 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// Short names for the types of package shape. The tables in keys_*.go use them in every
-// line.
+// Short names for the types of package shape, for the tables in keys_*.go.
 type (
 	text       = shape.Text
 	words      = shape.Words
@@ -48,17 +47,5 @@ type validation struct{}
 // Want describes the usual form, a list.
 func (validation) Want() string { return "a list of validation rules" }
 
-// Check reports the problems that package criteria finds, and warns of criteria that check
-// a completion flag only (docs/design.md#authoring).
-func (validation) Check(at problem.SourceValue, report problem.Report) {
-	if at.Value.Kind() == canon.Array && at.Value.Len() == 0 {
-		// Not an error: the published schema allows an empty list.
-		report.Warn(at, "Write at least one rule, or leave it out.",
-			"the list of validation rules is empty, so that nothing is checked")
-		return
-	}
-	if c, ok := criteria.Parse(at, report); ok && c.FlagOnly() {
-		report.Warn(at, "Ask for evidence as well: numbered findings, file names, a minimum length.",
-			"the criteria %s", c.Weakness())
-	}
-}
+// Check reports the problems that package criteria finds.
+func (validation) Check(at problem.SourceValue, report problem.Report) { criteria.Check(at, report) }
