@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/index"
@@ -18,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -65,6 +67,29 @@ func (w *shared) advance(rt *rapid.T, r advance.Request) {
 	a, err := w.g.Rehydrate(context.Background(), at)
 	if err == nil && a.AckToken != "" {
 		_, _ = w.next(a, r)
+	}
+}
+
+// fail records that the command of one of the runs failed, if it is pending.
+func (w *shared) fail(rt *rapid.T) {
+	at, err := w.g.Locate(context.Background(), rapid.SampledFrom(w.runs).Draw(rt, "run"))
+	if err != nil {
+		rt.Fatal(err)
+	}
+	v, err := canon.ValueOf(command.Result{Kind: command.Kind, Tries: 1, ExitStatus: 1, OutputDigest: canon.Sum(nil),
+		ArgvDigest: command.ArgvDigest(source.Action{Argv: []string{"make", "all"}})})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	a, err := w.g.Rehydrate(context.Background(), at)
+	if err != nil || a.Pending == nil || a.Pending.StepID != "build" {
+		return
+	}
+	if err := w.hold(at.Session, func(h ports.Hold) error {
+		_, err := w.g.Perform(context.Background(), h, w.by(), a.Position(), a.AttemptID, advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(v)}})
+		return err
+	}); err != nil {
+		rt.Fatal(err)
 	}
 }
 
@@ -157,11 +182,12 @@ func TestCatalogueAnswersAsReadingDoes(t *testing.T) {
 			"advance":  func() { w.advance(rt, saying(rt)) },
 			"block":    func() { w.advance(rt, advance.Request{}) },
 			"annotate": func() { w.annotate(rt) },
+			"fail":     func() { w.fail(rt) },
 		}
 		for n := range rapid.IntRange(3, 12).Draw(rt, "operations") {
 			op := "start"
 			if n > 1 {
-				op = rapid.SampledFrom([]string{"start", "advance", "block", "annotate", "advance"}).Draw(rt, "operation")
+				op = rapid.SampledFrom([]string{"start", "advance", "block", "annotate", "advance", "fail"}).Draw(rt, "operation")
 			}
 			// Every process but the older ones keeps briefs.
 			if w.g = w.process(); rapid.IntRange(0, 3).Draw(rt, "older") > 0 {

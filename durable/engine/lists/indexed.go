@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -110,15 +111,32 @@ func (read *sessionRows) keptRuns() (out []index.Run) {
 }
 
 // BriefOf returns the brief of a session after an append, from the fold of all its events; nil if it does not decide the
-// brief alone. No log is read: annotations are not counted, so that the session of one that has some is read for the next
-// list.
-func (o *Lists) BriefOf(ctx context.Context, s id.Session, fold *runs.Fold) *manifest.Brief {
-	out := sessionRows{settled: true}
-	if o.rowsOf(ctx, s, fold, manifest.Healthy, annotations.NewTally(), true, &out); !out.settled {
+// brief alone. objects are what the store does not have yet. No log is read: annotations are not counted, so that the session of
+// one that has some is read for the next list.
+func (o *Lists) BriefOf(ctx context.Context, s id.Session, fold *runs.Fold, objects []manifest.Object) *manifest.Brief {
+	out, with := sessionRows{settled: true}, *o
+	with.views = o.views.Over(withObjects{o.store, objects})
+	if with.rowsOf(ctx, s, fold, manifest.Healthy, annotations.NewTally(), true, &out); !out.settled {
 		return nil
 	}
 	b := index.Content{Runs: out.keptRuns()}.Brief()
 	return &b
+}
+
+// withObjects is a source with objects that it does not have yet.
+type withObjects struct {
+	views.Source
+	objects []manifest.Object
+}
+
+// Object implements ports.Objects.
+func (w withObjects) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
+	for _, o := range w.objects {
+		if o.Kind == kind && o.Ref() == ref {
+			return o.Bytes, nil
+		}
+	}
+	return w.Source.Object(ctx, kind, ref)
 }
 
 // KeepIn lets lists keep in a catalogue what they show of sessions that do not change. marks are the keep marks.

@@ -1,8 +1,6 @@
 // Package views implements the use cases that show a run: the run with
 // its steps, its events, timeline and graph, and what is new in a run that is
-// followed. It appends nothing and signs no token.
-//
-// Start reading at Views.Run.
+// followed. It appends nothing and signs no token. Start reading at Views.Run.
 package views
 
 import (
@@ -30,6 +28,9 @@ type Views struct {
 	Here
 }
 
+// Over returns the views with another source of objects.
+func (v Views) Over(s Source) *Views { return &Views{v.r, s, v.Here} }
+
 // Here is what a store knows about its sessions besides their logs. A bundle knows none of it.
 type Here struct {
 	// Imported returns which events of a log of a session came with bundles; nil: all of them did.
@@ -53,6 +54,4 @@ func (v *Views) importedOf(ctx context.Context, s id.Session) (imported.Span, er
 }
 
 // New returns the views of what r reads, which is s.
-func New(r *session.Reader, s Source, here Here) *Views {
-	return &Views{r: r, store: s, Here: here}
-}
+func New(r *session.Reader, s Source, here Here) *Views { return &Views{r: r, store: s, Here: here} }
