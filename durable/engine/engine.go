@@ -39,20 +39,31 @@ type Engine struct {
 	settings settings.Settings
 	starts   startkey.Starts
 	checks   Checks // nil: no checks are performed
-	// BriefOf returns the brief of a session whose events were folded, for a store with a catalogue (ports.Briefs); nil: it has
-	// none.
-	BriefOf func(context.Context, id.Session, *runs.Fold) *manifest.Brief
+	// BriefOf returns the brief of a session whose events were folded, with the objects that are appended with the last of them,
+	// for a store with a catalogue (ports.Briefs); nil: it has none.
+	BriefOf func(context.Context, id.Session, *runs.Fold, []manifest.Object) *manifest.Brief
 }
 
-// New returns the engine of a store.
+// New returns the engine of a store that has its own settings.
 func New(s Store) *Engine {
 	l := ledger.New(s)
-	return &Engine{Answers: &Answers{Reader: session.NewReader(s), ledger: l}, store: s, settings: settings.New(s, l),
-		starts: startkey.New(s, l)}
+	return newEngine(s, l, settings.New(s, l))
+}
+
+// NewWithSettings returns the engine of a store whose settings are kept elsewhere: those of a store that many machines
+// share are kept by each of them (docs/design.md#many-machines).
+func NewWithSettings(s Store, own settings.Settings) *Engine { return newEngine(s, ledger.New(s), own) }
+
+// newEngine returns the engine of a store.
+func newEngine(s Store, l *ledger.Ledger, own settings.Settings) *Engine {
+	return &Engine{Answers: &Answers{Reader: session.NewReader(s), ledger: l}, store: s, settings: own, starts: startkey.New(s, l)}
 }
 
 // Ledger returns the audit log of the store.
 func (e *Engine) Ledger() *ledger.Ledger { return e.ledger }
+
+// SettingsOf returns the settings of the store of an engine.
+func SettingsOf(e *Engine) settings.Settings { return e.settings }
 
 // Starts returns the starts of the store, by their keys.
 func (e *Engine) Starts() startkey.Starts { return e.starts }
@@ -101,7 +112,7 @@ func (e *Engine) append(ctx context.Context, w ports.Witness, h *session.History
 		if err := h.Fold.Visit(seg, at); err != nil {
 			return err
 		}
-		plan.Brief = e.BriefOf(ctx, h.Session, h.Fold)
+		plan.Brief = e.BriefOf(ctx, h.Session, h.Fold, plan.Objects)
 	}
 	head, err := e.store.Append(ctx, w, at, plan)
 	if err != nil {

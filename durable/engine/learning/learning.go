@@ -45,5 +45,5 @@ func CheckProposals(ctx context.Context, l *Learning) error {
 
 // New returns the use cases of the store of an engine.
 func New(e *engine.Engine, s Store) *Learning {
-	return &Learning{e: e, store: s, ledger: e.Ledger(), settings: settings.New(s, e.Ledger())}
+	return &Learning{e: e, store: s, ledger: e.Ledger(), settings: engine.SettingsOf(e)}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -128,7 +127,7 @@ func (p *player) bindPeople(ctx context.Context) error {
 	if !bind {
 		return nil
 	}
-	s := settings.New(p.store, p.e.Ledger())
+	s := engine.SettingsOf(p.e)
 	change, err := s.PlanSet(ctx, string(config.Principals), string(principals.JCS()))
 	if err == nil {
 		_, err = s.ChangeConfig(ctx, p.caller(event.Human, unnamed(0), p.people[unnamed(0)]), change)

@@ -46,5 +46,5 @@ func (u *Upkeep) forget(ctx context.Context) {
 
 // New returns the maintenance of the store of an engine.
 func New(e *engine.Engine, s Store, v *verify.Verifier) *Upkeep {
-	return &Upkeep{e: e, store: s, verifier: v, ledger: e.Ledger(), settings: settings.New(s, e.Ledger())}
+	return &Upkeep{e: e, store: s, verifier: v, ledger: e.Ledger(), settings: engine.SettingsOf(e)}
 }

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
@@ -25,10 +27,21 @@ type AuditStore interface {
 type Auditor struct {
 	ledger *ledger.Ledger
 	store  AuditStore
+	// Settings is the auditor of the store with the settings, if that is another one; nil: the store has its own. Its acts are
+	// listed with those of the store.
+	Settings *Auditor
 }
 
 // NewAuditor returns the auditor of the store of a ledger.
-func NewAuditor(l *ledger.Ledger, s AuditStore) *Auditor { return &Auditor{l, s} }
+func NewAuditor(l *ledger.Ledger, s AuditStore) *Auditor { return &Auditor{ledger: l, store: s} }
+
+// ofSettings is the auditor of the store with the settings.
+func (a *Auditor) ofSettings() *Auditor {
+	if a.Settings != nil {
+		return a.Settings
+	}
+	return a
+}
 
 // AuditQuery selects audit entries. The zero query selects all.
 type AuditQuery struct {
@@ -54,6 +67,22 @@ type AuditTrail struct {
 // (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
 // the history incomplete and are named in Findings.
 func (a *Auditor) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
+	out, err := a.list(ctx, q)
+	if a.Settings != nil && err == nil {
+		var more AuditTrail
+		more, err = a.Settings.list(ctx, q)
+		out.Entries = append(out.Entries, more.Entries...)
+		slices.SortStableFunc(out.Entries, func(a, b auditview.Entry) int { return cmp.Compare(a.AtMs, b.AtMs) })
+		out.Complete, out.Findings = out.Complete && more.Complete, append(out.Findings, more.Findings...)
+	}
+	if n := len(out.Entries); q.Limit > 0 && n > q.Limit {
+		out.Entries = out.Entries[n-q.Limit:]
+	}
+	return out, err
+}
+
+// list is AuditList for this store alone, without a limit.
+func (a *Auditor) list(ctx context.Context, q AuditQuery) (AuditTrail, error) {
 	out := AuditTrail{Entries: []auditview.Entry{}, Complete: true, Findings: []manifest.Finding{}}
 	read, err := a.readAudit(ctx)
 	if err != nil || read == nil {
@@ -74,9 +103,6 @@ func (a *Auditor) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, erro
 		if e.AtMs >= q.SinceMs && (q.Action == "" || q.Action == e.Action) {
 			out.Entries = append(out.Entries, e)
 		}
-	}
-	if n := len(out.Entries); q.Limit > 0 && n > q.Limit {
-		out.Entries = out.Entries[n-q.Limit:]
 	}
 	return out, nil
 }

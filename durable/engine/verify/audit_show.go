@@ -53,8 +53,17 @@ func (a *Auditor) AuditShow(ctx context.Context, ref string) (AuditEntry, error)
 	if err != nil {
 		return AuditEntry{}, err
 	}
-	out := AuditEntry{Entry: found}
-	given, of, err := a.consentOf(ctx, found)
+	out, recorded := AuditEntry{Entry: found}, a
+	if a.Settings != nil {
+		own, err := a.Settings.list(ctx, AuditQuery{})
+		if err != nil {
+			return AuditEntry{}, err
+		}
+		if slices.ContainsFunc(own.Entries, func(e auditview.Entry) bool { return e.EventID == found.EventID }) {
+			recorded = a.Settings
+		}
+	}
+	given, of, err := recorded.consentOf(ctx, found)
 	switch {
 	case fault.Is(err, fault.ArtifactErased):
 		out.Erased = true
@@ -62,7 +71,7 @@ func (a *Auditor) AuditShow(ctx context.Context, ref string) (AuditEntry, error)
 	case err != nil || !given.IsSigned():
 		return out, err
 	}
-	signers, err := a.signersAt(ctx, found)
+	signers, err := a.ofSettings().signersAt(ctx, found)
 	if err != nil {
 		return out, err
 	}

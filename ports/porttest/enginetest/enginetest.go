@@ -82,7 +82,7 @@ func Over(s Store) *Engine {
 	return &Engine{Engine: e, Views: v, Finder: finder, Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
 		Work:     working.New(listed, finder, s.Performers(), 0),
-		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Pauses: pausing.New(e, s),
+		Settings: engine.SettingsOf(e), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Pauses: pausing.New(e, s),
 		Store: s}
 }
 
