@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/travel/bundle"
@@ -38,6 +39,27 @@ type Tombstones interface {
 	// member imported is true came with a bundle: it gives way to bytes that this store has, until
 	// they are erased here.
 	Tombstone(ctx context.Context, ref canon.Digest) (data canon.Value, ok bool, err error)
+}
+
+// Erased returns the ARTIFACT_ERASED fault of an artifact, with the data of its tombstone in the detail "erased"; null: they cannot
+// be read. The message names who erased the artifact and why, where the data have it.
+func Erased(ref canon.Digest, data canon.Value) *fault.Fault {
+	f := fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String())
+	if data.IsNull() {
+		return f
+	}
+	if actor, ok := data.Get("actor"); ok {
+		kind, _ := actor.Get("kind")
+		who := kind.Text()
+		if ref, ok := actor.Get("ref"); ok {
+			who = ref.Text() + " (" + who + ")"
+		}
+		f.Message += " by " + who
+	}
+	if reason, ok := data.Get("reason"); ok {
+		f.Message += ": " + reason.Text()
+	}
+	return f.With("erased", data)
 }
 
 // ObjectStreams reads objects that may be too large for memory.

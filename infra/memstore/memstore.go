@@ -258,8 +258,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	if data, erased := s.disk.erased(ref); erased && erasable(kind) {
-		return nil, fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String()).
-			With("erased", data)
+		return nil, ports.Erased(ref, data)
 	}
 	// The digest is recomputed on every read, as the port requires.
 	b, ok := s.disk.objects[object{kind, ref}]

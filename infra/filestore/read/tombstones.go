@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/ports"
 )
 
 // erasable reports the kinds that the tombstone of an artifact covers: erasing bytes applies to
@@ -67,28 +67,16 @@ func ErasedFault(d *disk.Disk, ref canon.Digest) error {
 	if _, exists, err := d.Lookup(name); err != nil || !exists {
 		return disk.ReadFault(err)
 	}
-	f := fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String())
 	doc, _, err := d.ReadControl(name, layout.ErasedKind)
 	if err != nil {
+		f := ports.Erased(ref, canon.Value{})
 		f.Message += "; its tombstone, which records who erased it and why, cannot be read"
 		return f
 	}
 	if isSuperseded(d, ref, doc.Data) {
 		return nil
 	}
-	f = f.With("erased", doc.Data)
-	if actor, ok := doc.Data.Get("actor"); ok {
-		kind, _ := actor.Get("kind")
-		who := kind.Text()
-		if ref, ok := actor.Get("ref"); ok {
-			who = ref.Text() + " (" + who + ")"
-		}
-		f.Message += " by " + who
-	}
-	if reason, ok := doc.Data.Get("reason"); ok {
-		f.Message += ": " + reason.Text()
-	}
-	return f
+	return ports.Erased(ref, doc.Data)
 }
 
 // Tombstones returns the artifacts that have a tombstone; the value is false for an imported one.
