@@ -22,6 +22,9 @@ type Name string
 const (
 	CheckBinary     Name = "binary"
 	CheckStore      Name = "store"
+	CheckDatabase   Name = "database"
+	CheckRights     Name = "rights"
+	CheckDurability Name = "durability"
 	CheckOwner      Name = "owner"
 	CheckWrite      Name = "write"
 	CheckLocks      Name = "locks"
@@ -69,7 +72,8 @@ var checks = []struct {
 	name Name
 	run  func(Facts) Check
 }{
-	{CheckBinary, binary}, {CheckStore, store}, {CheckOwner, owner}, {CheckWrite, write}, {CheckLocks, locks},
+	{CheckBinary, binary}, {CheckStore, store}, {CheckDatabase, database}, {CheckRights, rights},
+	{CheckDurability, durability}, {CheckOwner, owner}, {CheckWrite, write}, {CheckLocks, locks},
 	{CheckRename, rename}, {CheckSync, syncs}, {CheckFilesystem, filesystem}, {CheckSpace, space},
 	{CheckPrivacy, privacy}, {CheckClock, clock}, {CheckKeyring, keyring}, {CheckSettings, settings},
 	{CheckVerify, verified}, {CheckLeftovers, leftovers}, {CheckWorkflows, workflows}, {CheckGit, git},

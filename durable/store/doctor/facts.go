@@ -11,6 +11,7 @@ import "github.com/waybill/waybill/durable/fault"
 type Facts struct {
 	Binary    Binary
 	Store     Store
+	Database  Database
 	Probes    Probes
 	Clock     Clock
 	Keys      Keys

@@ -20,6 +20,7 @@ func write(f Facts) Check {
 	const fix = "Check the permissions of the directory, and whether the disk is full or mounted read-only; or " +
 		"choose another directory with --store."
 	return first([]rule{
+		{g.Dir == "", unknown},
 		{g.Why != "", fail(fix, "%s is not writable: %s", g.Dir, g.Why)},
 		{g.Write != "", fail(fix, "writing failed: %s%s", g.Write, g.where())},
 		{g.Read != "", fail("Check the disk: data that is written to it is not reliable.",

@@ -11,6 +11,9 @@ import (
 // binary reports the version of the program. It never fails.
 func binary(f Facts) Check {
 	b := f.Binary
+	if b == (Binary{}) {
+		return unknown
+	}
 	commit := ""
 	if b.Commit != "" {
 		commit = ", built from " + b.Commit[:min(len(b.Commit), 12)]
@@ -22,6 +25,9 @@ func binary(f Facts) Check {
 // order in which opening a store would meet them.
 func store(f Facts) Check {
 	s := f.Store
+	if f.Database.Address != "" && s.Problem == nil {
+		return unknown
+	}
 	if s.NotSelected != nil {
 		return fail(s.NotSelected.Suggestion.String(), "no directory is given: %s", s.NotSelected.Message)
 	}
