@@ -79,7 +79,7 @@ func (c completing) tree() string {
 
 // openValues are the names of values that are not members of a set which the program knows.
 var openValues = strings.Fields("TEXT N TIME DURATION CURSOR TOKEN K=V KEY LABEL REF DIGEST HOST:PORT FINGERPRINT SHARE " +
-	"EVENT ANNOTATION NAME TAGS")
+	"EVENT ANNOTATION NAME TAGS ROLE")
 
 // alternatives matches a text that lists the values of a closed set.
 var alternatives = expression(`\b[a-z_-]+(?:, [a-z_-]+)* or [a-z_-]+$`)

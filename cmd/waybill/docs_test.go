@@ -105,7 +105,7 @@ var answers = map[string]string{
 	"waybill automations due": "`automations`", "waybill due": "`due`", "waybill work": "`work`", "waybill inbox": "`inbox`",
 	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
 	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
-	"waybill doctor":         "`doctor`",
+	"waybill doctor": "`doctor`", "waybill store check": "`doctor`", "waybill store init": "`store_init`",
 	"waybill runs take-back": "`taken_back`",
 	"waybill guard install":  "`client_settings`", "waybill guard uninstall": "`client_settings`",
 	"waybill mcp install": "`client_settings`", "waybill mcp uninstall": "`client_settings`",

@@ -281,6 +281,8 @@ var notViews = map[string]string{
 	"workflows builtins": "prints nothing of a store or file",
 	"version":            "prints nothing of a store or file",
 	"console":            "prints its address and a file; its pages: TestConsoleShowsTheStore and testdata/web",
+	"store init":         "prints nothing of a store: TestRolesOfAStore",
+	"store check":        "prints facts of a database: TestStoreOfAnotherVersion",
 	"serve":              "prints one line, with its address: TestServedWalk",
 	"runs search":        "cuts texts at a number of bytes, by which the layout differs: testdata/script/search.txtar",
 	"runs report":        "writes a page: TestReportIsInert",

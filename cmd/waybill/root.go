@@ -28,8 +28,9 @@ person, a command or an AI agent. Waybill shows one step at a time, checks the s
 output and records every fact in plain files, so that a run can be stopped at any moment,
 continued, inspected and verified later. It needs no server and no network.
 
-All data about runs is stored in one directory, the store: --store, or by default
-$WAYBILL_HOME/local, $XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/local.`
+All data about runs is stored in one directory, the store: --store or $WAYBILL_STORE, or by
+default $WAYBILL_HOME/local, $XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/local.
+Many machines share a store in a PostgreSQL database: see 'waybill store --help'.`
 
 // newRoot returns the root command of a call, with its help, groups, common flags and all
 // first-level commands. Within a group, help lists the commands in the order of AddCommand.
@@ -74,7 +75,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), worker.New(a), work.NewInbox(a), console.New(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
 		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a, report.New(a)), work.NewResume(a),
-		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),
+		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a), upkeep.NewStore(a),
 		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), travel.NewPush(a), travel.NewPull(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
 		upkeep.NewConfig(a), serve.New(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),

@@ -20,6 +20,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/stores"
+	"github.com/waybill/waybill/ports/porttest/pgtest"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/testdata/attack"
@@ -48,6 +51,8 @@ func (i installed) Run() int {
 		return 2
 	}
 	defer func() { _ = os.RemoveAll(fixtures) }()
+	defer pgtest.End()
+	pgtest.Settings = []string{"fsync=on", "full_page_writes=on"} // doctor looks at them
 	if flag.Parse(); *binary != "" {
 		own, err := exec.LookPath("waybill")
 		if err == nil {
@@ -139,8 +144,11 @@ func forge(name, file string) int {
 
 // TestScript runs the scripts of testdata/script, one file per behavior. Each has its own home,
 // working directory and time zone.
-func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+func TestScript(t *testing.T) { testscript.Run(t, scripts(func(*testscript.Env) error { return nil })) }
+
+// scripts are the scripts, with a further preparation of each.
+func scripts(prepare func(*testscript.Env) error) testscript.Params {
+	return testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
@@ -162,7 +170,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("FOREIGN", foreign)
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TERM", "xterm")
-			return nil
+			return prepare(env)
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
@@ -174,7 +182,7 @@ func TestScript(t *testing.T) {
 			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat,
 			"grow": grow, "many": many, "follow": follow, "control": control, "alike": alike,
 		},
-	})
+	}
 }
 
 // exits N command…: the command must end with exit status N, which for a signal is 128 and its number, as in a shell.
@@ -256,8 +264,16 @@ func getJSON(ts *testscript.TestScript, _ bool, args []string) {
 
 // files DIR OUT [all]: writes the digest of every file below DIR to OUT. Lock files, which name
 // their last holder, are included only with "all".
+//
+// Over a database the rows of its store, without those of caches and leases, are what the directory home has.
 func files(ts *testscript.TestScript, _ bool, args []string) {
 	var b strings.Builder
+	if url := ts.Getenv("WAYBILL_STORE"); args[0] == "home" && stores.IsURL(url) {
+		sum, err := databaseSum(url)
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(sum), 0o600))
+		return
+	}
 	root := ts.MkAbs(args[0])
 	ts.Check(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -290,7 +306,7 @@ func race(ts *testscript.TestScript, _ bool, args []string) {
 		go func() {
 			cmd := exec.Command(path, args[2:]...)
 			cmd.Dir, cmd.Env = ts.MkAbs("."), []string{}
-			for _, name := range []string{"HOME", "WAYBILL_HOME", "XDG_CONFIG_HOME", "PATH", "TMPDIR"} {
+			for _, name := range []string{"HOME", "WAYBILL_HOME", "XDG_CONFIG_HOME", "PATH", "TMPDIR", "WAYBILL_STORE"} {
 				cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 			}
 			out, _ := cmd.Output()

@@ -151,7 +151,8 @@ func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChan
 	if err != nil {
 		return err
 	}
-	if before := c.Before.Store; before != o.Ports.Name() && filepath.IsAbs(before) {
+	name := o.SettingsStore.Name()
+	if before := c.Before.Store; before != name && filepath.IsAbs(before) {
 		err = withNamedStore(ctx, a, c.Before, func(ctx context.Context, o *Store) error {
 			return o.Settings.WithdrawSources(ctx, sign.Caller(o))
 		})
@@ -159,7 +160,7 @@ func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChan
 			return err
 		}
 	}
-	return o.Settings.ChangeSources(ctx, sign.Caller(o), machine, o.Ports.Name(), c)
+	return o.Settings.ChangeSources(ctx, sign.Caller(o), machine, name, c)
 }
 
 // KeptDir is a directory that is no folder of workflow files. Whole: neither is what it contains.

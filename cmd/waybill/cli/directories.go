@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/stores"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/gitobserver"
@@ -18,12 +19,14 @@ const defaultTenant = "local"
 const dataInHome = ".local/share"
 
 // StoreName returns what selects the store of the call from any directory, the absolute path of a store in a directory:
-// that of --store, or the directory named by the tenant in $WAYBILL_HOME, or else in waybill in the
-// XDG data directory. The directory need not exist. Without a home directory the error is
+// that of --store or $WAYBILL_STORE, or the directory named by the tenant in $WAYBILL_HOME, or else in waybill in the
+// XDG data directory. A store in a database is selected by its URL. The directory need not exist. Without a home directory the error is
 // USAGE_ERROR.
 func (a *App) StoreName() (string, error) {
-	if a.Flags.Store != "" {
-		return a.absolute(a.Flags.Store)
+	if name := a.namedStore(); stores.IsURL(name) {
+		return name, nil
+	} else if name != "" {
+		return a.absolute(name)
 	}
 	tenant := cmp.Or(a.Flags.Tenant, defaultTenant)
 	if home := a.Getenv("WAYBILL_HOME"); home != "" {
@@ -34,6 +37,14 @@ func (a *App) StoreName() (string, error) {
 		return "", err
 	}
 	return filepath.Join(data, "waybill", tenant), nil
+}
+
+// namedStore is the store of --store, else of $WAYBILL_STORE if no tenant is named; "" if neither names one.
+func (a *App) namedStore() string {
+	if a.Flags.Store != "" || a.Flags.Tenant != "" {
+		return a.Flags.Store
+	}
+	return a.Getenv("WAYBILL_STORE")
 }
 
 // BaseDir returns one of the XDG base directories: the value of the variable, or inHome in the
@@ -139,8 +150,8 @@ func (a *App) tenant() string {
 	if a.Flags.Tenant != "" {
 		return a.Flags.Tenant
 	}
-	if name := filepath.Base(a.Flags.Store); a.Flags.Store != "" && tenantName.MatchString(name) {
-		return name
+	if named := a.namedStore(); named != "" && tenantName.MatchString(filepath.Base(named)) {
+		return filepath.Base(named)
 	}
 	return defaultTenant
 }

@@ -36,7 +36,7 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 	c := &a.Flags
 	*c = Flags{lockWait: configuredLockWait(config.Config{}), logLevel: "warn", logFormat: "text"}
 	addOptions(root, root.PersistentFlags(), []Option{
-		Opt(&c.Store, "store DIR", "use the store in DIR"),
+		Opt(&c.Store, "store DIR", "use the store in DIR, or at a postgres:// URL"),
 		Opt(&c.Tenant, "tenant NAME", "use the store named NAME instead of local"),
 		Opt(&c.Workspace, "workspace NAME", "use proposals and installed artifacts of the workspace NAME"),
 		Opt(&c.JSON, "json", "print exactly one JSON document on stdout"),

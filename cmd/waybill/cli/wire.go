@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/notify"
+	"github.com/waybill/waybill/cmd/waybill/cli/stores"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
@@ -15,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/lists"
 	"github.com/waybill/waybill/durable/engine/notice"
 	"github.com/waybill/waybill/durable/engine/openruns"
@@ -34,10 +36,8 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
-	"github.com/waybill/waybill/infra/diagnose"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/infra/folderstore"
 	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 )
@@ -69,10 +69,10 @@ type Store struct {
 	// Idempotency keeps the answers to requests of programs with an idempotency key.
 	Idempotency *idempotency.Keeper
 	Wire        *wire.Wire
-	// Ports is the store itself.
-	Ports  ports.Store
-	app    *App
-	config config.Config // as it was when the store was opened
+	// Ports is the store itself, SettingsStore the one that has its settings: the same one, but for a store in a database.
+	Ports, SettingsStore ports.Store
+	app                  *App
+	config               config.Config // as it was when the store was opened
 	// notifying is about what is appended to the store.
 	notifying *notify.Queue
 }
@@ -82,18 +82,13 @@ type Store struct {
 // creates no store, one that a flag names is TARGET_NOT_FOUND. A message about an
 // invalid store names the directory, since that may come from an environment variable.
 func (a *App) Open(ctx context.Context) (*Store, error) {
-	dir, err := a.StoreName()
+	name, err := a.StoreName()
 	if err != nil {
 		return nil, err
 	}
-	options := filestore.Options{LockWait: a.Flags.bounded(a.Flags.lockWait), AllowNetworkFS: a.Flags.AllowNetworkFS,
-		Now: a.Clock, Random: a.Entropy, Tenant: a.tenant()}
-	store, err := folderstore.Open(dir, options)
-	if fault.Is(err, fault.StoreInvalid) {
-		f := *fault.Of(err)
-		f.Message = dir + ": " + f.Message
-		return nil, &f
-	}
+	options := stores.Options{Options: filestore.Options{LockWait: a.Flags.bounded(a.Flags.lockWait), AllowNetworkFS: a.Flags.AllowNetworkFS,
+		Now: a.Clock, Random: a.Entropy, Tenant: a.tenant()}, ConfigDir: a.ConfigDir}
+	store, err := stores.Open(name, options)
 	if err != nil {
 		return nil, err
 	}
@@ -102,14 +97,14 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 		return nil, err
 	}
 	log := a.Log()
-	log.Debug().Str("store", dir).Msg("opened")
-	c := a.configuration(ctx, store)
+	log.Debug().Str("store", name).Msg("opened")
+	c := a.configuration(ctx, store.Of())
 	a.testStore = settings.IsTest(ctx, store)
 	wait := a.Flags.bounded(configuredLockWait(c))
 	if !a.Flags.lockWaitGiven && wait != options.LockWait && ctx.Err() == nil {
 		_ = store.Close()
 		options.LockWait = wait
-		if store, err = folderstore.Open(dir, options); err != nil {
+		if store, err = stores.Open(name, options); err != nil {
 			return nil, err
 		}
 	}
@@ -118,12 +113,6 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	o.app, o.config, o.notifying = a, c, notifying(a, o)
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
-}
-
-// StorePlace returns where the store of the call is. Errors are those of StoreName.
-func (a *App) StorePlace() (ports.StorePlace, error) {
-	dir, err := a.StoreName()
-	return diagnose.Folder{Dir: dir}, err
 }
 
 // checkNamed returns TARGET_NOT_FOUND for a store that does not exist, if a flag names it and the command creates none:
@@ -179,15 +168,20 @@ func configuredLockWait(c config.Config) time.Duration {
 
 // connect creates the parts of the engine over one store, so that operations which belong
 // together use the same locks, syncs and caches.
-func connect(store ports.Store, appended func(manifest.Plan), version string) *Store {
+func connect(store stores.Opened, appended func(manifest.Plan), version string) *Store {
 	announced := announcing{store, appended}
 	e := engine.New(announced)
+	var ownAudit *verify.Auditor
+	if own := store.Settings; own != nil {
+		l := ledger.New(own)
+		e, ownAudit = engine.NewWithSettings(announced, settings.New(own, l)), verify.NewAuditor(l, own)
+	}
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	here := views.Here{Imported: e.Ledger().ImportedOfLog, Approval: e.PendingApprovalAt, HandedOver: e.Ledger().IsHandedOver}
 	v := views.New(e.Reader, store, here)
 	finder, listed := unattended.New(e.Reader, store, here), lists.New(e.Reader, store, v)
 	listed.FindPending(finder.PendingOf)
-	kept, inCommits := index.Of(store)
+	kept, inCommits := index.Of(store.Store)
 	if kept != nil {
 		listed.KeepIn(kept, store)
 	}
@@ -201,17 +195,18 @@ func connect(store ports.Store, appended func(manifest.Plan), version string) *S
 	waiting := inbox.New(e.Reader, store, v, learned)
 	waiting.Index = kept
 	audit := verify.NewAuditor(e.Ledger(), store)
+	audit.Settings = ownAudit
 	verifier := verify.New(e.Reader, store, audit)
 	maintained := upkeep.New(e, announced, verifier)
 	maintained.Index = kept
 	return &Store{Engine: e, Views: v, Finder: finder, Lists: listed, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, announced, v), Upkeep: maintained, Learning: learned, Offers: offers,
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, store.Hooks()), Turns: engine.NewTurns(e), Pauses: pausing.New(e, announced),
-		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
+		Settings: engine.SettingsOf(e), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Inbox: waiting, Notices: notice.New(e.Reader, v, waiting),
 		Reports:  report.New(e.Answers, v, learned, verifier),
 		Recorder: trial.NewRecorder(e.Reader, store),
-		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, store), Ports: store}
+		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, store), Ports: store, SettingsStore: store.Of()}
 }
 
 // MemoryStore returns an empty store in memory, of which nothing remains, for the tests of workflows.

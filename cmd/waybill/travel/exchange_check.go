@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/stores"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/pattern"
 )
@@ -13,20 +14,20 @@ import (
 // which may have a user before it. A drive of Windows has one letter.
 var placeForm = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]+):(//)?`)
 
-// checkOther refuses a call without another store, and a place that is no directory. What is refused may hold a password,
+// checkOther refuses a call without another store, and a place that is neither a directory nor a database. What is refused may hold a password,
 // so that no more than the scheme of it is repeated.
 func (x exchange) checkOther() error {
 	if x.other == "" {
 		return cli.UsageFault(x.command, "the other store is not named").
-			Suggest("Name its directory: %s.", fault.Command{x.verb, "RUN", "--" + x.flag, "DIR"})
+			Suggest("Name its directory or its URL: %s.", fault.Command{x.verb, "RUN", "--" + x.flag, "DIR"})
 	}
 	form := placeForm.FindStringSubmatch(x.other)
-	if form == nil {
+	if form == nil || stores.IsURL(x.other) {
 		return nil
 	}
 	if form[2] != "" {
-		return cli.UsageFault(x.command, "stores at URLs of the scheme %s are not supported; a store is a directory", form[1]).
-			Suggest("Name a directory, or send a file: %s.", fault.Command{"export", "RUN", "-o", "FILE"})
+		return cli.UsageFault(x.command, "stores at URLs of the scheme %s are not supported; a store is a directory or a PostgreSQL database", form[1]).
+			Suggest("Name a directory or a URL postgres://…, or send a file: %s.", fault.Command{"export", "RUN", "-o", "FILE"})
 	}
 	if _, err := os.Stat(x.other); err != nil {
 		return cli.UsageFault(x.command, "--%s names a place on another machine, or a directory that does not exist", x.flag).
@@ -38,6 +39,12 @@ func (x exchange) checkOther() error {
 
 // checkApart refuses an other store that is this one by another path, or a directory in it or around it.
 func (x exchange) checkApart(dir, other string) error {
+	if stores.IsURL(dir) || stores.IsURL(other) {
+		if stores.IsSame(dir, other) {
+			return cli.UsageFault(x.command, "--%s names the store of the call, %s", x.flag, dir).Suggest("Name another store.")
+		}
+		return nil
+	}
 	in, around := isWithin(other, dir), isWithin(dir, other)
 	switch {
 	case in && around:

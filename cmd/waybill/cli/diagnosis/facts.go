@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/stores"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
@@ -49,18 +50,25 @@ func (d *diagnosis) binary() {
 //
 // The source of the path is reported because a store that seems empty usually is
 // a different store than the user expects.
-func (d *diagnosis) storeDirectory() {
-	place, err := d.a.StorePlace()
+func (d *diagnosis) storeDirectory(ctx context.Context) {
+	name, err := d.a.StoreName()
 	if err != nil {
 		d.f.Store.NotSelected = fault.Of(err)
 		return
 	}
-	d.place, d.f.Store = place, place.Describe()
+	if stores.IsURL(name) {
+		d.f.Database = stores.Database(ctx, name)
+		return
+	}
+	d.place = stores.Place(name)
+	d.f.Store = d.place.Describe()
 	c := d.a.Flags
 	// In the order of precedence.
 	switch {
 	case c.Store != "":
 		d.f.Store.From = "--store"
+	case c.Tenant == "" && d.a.Getenv("WAYBILL_STORE") != "":
+		d.f.Store.From = "$WAYBILL_STORE"
 	case d.a.Getenv("WAYBILL_HOME") != "":
 		d.f.Store.From = "$WAYBILL_HOME"
 	case filepath.IsAbs(d.a.Getenv("XDG_DATA_HOME")):
@@ -90,13 +98,18 @@ func (d *diagnosis) probes() {
 func (d *diagnosis) storeContents(ctx context.Context) {
 	s := &d.f.Store
 	d.f.Clock = doctor.Clock{NowMs: d.a.NowMs()}
-	if s.Kind != doctor.Directory {
+	if s.Kind != doctor.Directory && d.f.Database.StoreID == "" {
 		return
 	}
 	err := d.a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
 		storeID, err := o.StoreID(ctx)
 		if err != nil {
 			return err
+		}
+		if d.place == nil {
+			d.settings(ctx, o)
+			d.verify(ctx, o)
+			return nil
 		}
 		if storeID.IsZero() { // a new store of Waybill has no sessions yet
 			s.Foreign = d.place.HasSessions()
@@ -223,7 +236,7 @@ func (d *diagnosis) count(found verify.Verification) {
 func (d *diagnosis) workflows(ctx context.Context) {
 	w := &d.f.Workflows
 	var in cli.Installations
-	if d.f.Store.ID != "" {
+	if d.f.Store.ID+d.f.Database.StoreID != "" {
 		in = d.a.Installed(ctx)
 	}
 	all, err := d.a.CatalogWith(ctx, in)
@@ -290,7 +303,7 @@ func Facts(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
 	// Later steps read the results of earlier ones, such as the kind of the store.
 	d := &diagnosis{a: a, full: full}
 	d.binary()
-	d.storeDirectory()
+	d.storeDirectory(ctx)
 	d.probes()
 	d.storeContents(ctx)
 	d.workflows(ctx)
