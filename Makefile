@@ -25,10 +25,10 @@ SUMMARY := $(GO) run ./testdata/testsummary
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: man web pictures workflows statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
+.PHONY: man web pictures workflows statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent torture-pg clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: binary cross ## bin/waybill, and the same for every platform under dist/
 
@@ -72,6 +72,11 @@ race: ## the race detector on the packages that have concurrency; needs a C comp
 independent: binary ## check a store with a verifier that was written from docs/format.md alone
 	@if command -v python3 >/dev/null 2>&1; then sh testdata/independent/check.sh; \
 	else echo "independent: skipped, there is no python3"; fi
+
+KILLS ?= 100
+SEED ?= 1
+torture-pg: ## kill the primaries of a PostgreSQL cluster under writers: KILLS (100) times, as SEED (1) selects
+	@$(GO) run ./testdata/torture -kills $(KILLS) -seed $(SEED)
 
 # The tests of a default run try a sample of each enumeration: crash states, faults,
 # changed bytes, rounds. WAYBILL_SAMPLE_SEED=N selects another sample.

@@ -1,0 +1,85 @@
+//go:build unix
+
+// Command torture runs a store in a PostgreSQL cluster of three nodes with quorum commit under writers and performers, while its primaries
+// are killed, and compares at the end what the store has with what the callers received. It ends with 1 if something
+// acknowledged is missing, something is recorded twice or although it was refused, or a log is not healthy.
+//
+//	go run ./testdata/torture [-kills N] [-seed N]
+//
+// A seed repeats the kinds, the order and the pauses of the faults, and not how they meet the work of the writers. Files: schedule.go
+// (which faults), faults.go (how they are made), load.go (who writes), ledger.go (what is compared).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/waybill/waybill/infra/pgstore"
+	"github.com/waybill/waybill/ports/porttest/pgtest"
+)
+
+func main() {
+	kills := flag.Int("kills", 100, "how often the primary is lost")
+	seed := flag.Uint64("seed", 1, "seed of the schedule")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	failed, err := torture(ctx, *kills, *seed)
+	stop()
+	switch {
+	case errors.Is(err, pgtest.ErrMissing):
+		fmt.Println("torture: skipped,", err)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		os.Exit(1)
+	case failed:
+		os.Exit(1)
+	}
+}
+
+// nodes is the size of the cluster.
+const nodes = 3
+
+// torture does one schedule, and prints the table.
+func torture(ctx context.Context, kills int, seed uint64) (failed bool, err error) {
+	start := time.Now()
+	cluster, err := pgtest.NewCluster(nodes)
+	if cluster != nil {
+		defer cluster.Remove()
+	}
+	if err != nil {
+		return false, err
+	}
+	l, err := newLoad(ctx, cluster, seed)
+	if err != nil {
+		return false, err
+	}
+	working, end := context.WithCancel(ctx)
+	defer end()
+	if err := l.start(working); err != nil {
+		return false, err
+	}
+	c := &chaos{Cluster: cluster, out: os.Stdout, counts: map[kind]int{}}
+	err = c.run(ctx, schedule(seed, kills))
+	end()
+	l.wg.Wait()
+	if err != nil {
+		return false, err
+	}
+	w, err := l.worker(0)
+	if err != nil {
+		return false, err
+	}
+	defer w.store.Close()
+	r, err := l.ledger.compare(ctx, pgstore.Open(w.address, pgstore.Options{LockWait: time.Minute}))
+	if err != nil {
+		return false, err
+	}
+	print(c, l.ledger, r, seed, time.Since(start))
+	return r.failed(), nil
+}
