@@ -78,9 +78,10 @@ func hasTest(t *testing.T, pkg, name string) bool {
 	return false
 }
 
-// networkPackages are the packages that may import package net: the servers on loopback addresses, and a client that only
-// tests use.
-var networkPackages = []string{"infra/loopback", "infra/consoleserver", "infra/httpserver", "infra/httpserver/clienttest"}
+// networkPackages are the packages that may import package net: the servers on loopback addresses, a client that only
+// tests use, and the connections to the database of a store that a URL names.
+var networkPackages = []string{"infra/loopback", "infra/consoleserver", "infra/httpserver", "infra/httpserver/clienttest",
+	"infra/pgstore/db"}
 
 // TestNoPackageOpensNetworkConnections checks that no other package of the program imports a package
 // that opens network connections, and that the program does not link the client. Libraries that can do so are linked and
