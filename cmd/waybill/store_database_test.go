@@ -156,7 +156,7 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestRolesOfAStore: a writer writes, a reader reads, and each is told what it may not do.
+// TestRolesOfAStore: a writer writes, a reader reads, and what each may not do is refused by name.
 func TestRolesOfAStore(t *testing.T) {
 	t.Parallel()
 	store, _ := sharedStore(t)
