@@ -50,7 +50,7 @@ func (p *player) moveAck(s statement) error {
 
 // moveLocked is an attempt while another process holds the lock of the session.
 func (p *player) moveLocked(s statement) error {
-	unlock, err := p.disk.Open(0).Lock(p.ctx, manifest.SessionEvents(p.last.Session.SessionID))
+	unlock, err := p.open(0).Lock(p.ctx, manifest.SessionEvents(p.last.Session.SessionID))
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (p *player) moveLocked(s statement) error {
 	if err != nil {
 		return err
 	}
-	_, p.err = enginetest.InMemory(p.disk.Open(0)).Continue(p.ctx, p.by(event.Agent),
+	_, p.err = enginetest.Over(p.open(0)).Continue(p.ctx, p.by(event.Agent),
 		engine.Continue{StateToken: p.last.StateToken, AckToken: p.last.AckToken, Request: req})
 	return nil
 }

@@ -21,13 +21,14 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// player plays one scenario. Its store is in memory, or on disk for those that damage it.
+// player plays one scenario. Its store is in memory or what open opens, and on disk for those that damage it.
 type player struct {
 	tb    testing.TB
 	s     scenario
 	ctx   context.Context
 	disk  *memstore.Disk
-	dir   string // "": in memory
+	dir   string // "": not in files
+	open  func(wait time.Duration) enginetest.Store
 	g     *enginetest.Engine
 	clock int64
 	seeds byte
@@ -66,13 +67,17 @@ func newPlayer(tb testing.TB, s scenario) *player {
 	p := &player{tb: tb, s: s, ctx: context.Background(), disk: memstore.NewDisk(id.Seed{9}), clock: 1_700_000_000_000,
 		names: map[string]engine.Answer{}, start: engine.Start{Workflow: s.workflow, SourceKind: event.SourceProject,
 			SourceRef: "scenario.json"}}
+	p.open = func(wait time.Duration) enginetest.Store { return enginetest.InMemory(p.disk.Open(wait)).Store }
 	p.g = p.process()
 	return p
 }
 
 // playScenario returns what is wrong, each with its line.
-func playScenario(tb testing.TB, s scenario) []string {
-	p := newPlayer(tb, s)
+func playScenario(tb testing.TB, s scenario) []string { return newPlayer(tb, s).play() }
+
+// play plays the scenario; see playScenario.
+func (p *player) play() []string {
+	s := p.s
 	thens, line := 0, s.line
 	for _, say := range s.says {
 		var err error
@@ -118,7 +123,7 @@ func (p *player) unsaid(line int) {
 // process is the engine as another process has it: nothing is remembered.
 func (p *player) process() *enginetest.Engine {
 	if p.dir == "" {
-		return enginetest.InMemory(p.disk.Open(time.Second))
+		return enginetest.Over(p.open(time.Second))
 	}
 	s, err := openUnsynced(p.tb, p.dir, filestore.Options{LockWait: time.Second})
 	if err != nil {

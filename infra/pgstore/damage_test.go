@@ -422,3 +422,13 @@ func TestRepairIsVerified(t *testing.T) {
 		t.Errorf("the repair changed rows, and moved %q", moved)
 	}
 }
+
+// TestLongRowsAreNotRead: a row that no store has takes no memory of who reads it.
+func TestLongRowsAreNotRead(t *testing.T) {
+	s := opener(t)(0)
+	s.Exec(t, "insert into @.controls (place, content) values ('config.json', convert_to(repeat('x', 70000000), 'UTF8'))")
+	if _, err := s.Control(t.Context(), ports.ControlFile{Name: "config.json", Kind: "config"}); !fault.Is(err, fault.StoreCorrupt) ||
+		!strings.Contains(fault.Of(err).Message, "a store has none above") {
+		t.Errorf("a row of 70 MB: %v", err)
+	}
+}

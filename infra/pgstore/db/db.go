@@ -41,6 +41,9 @@ const (
 	idleLockMs  = 60_000           // how long a lock is held by a process that does nothing
 )
 
+// messageMost is the length of the longest message of a server that is read: a row has a segment, with its lines, or a part of an object.
+const messageMost = 64 << 20
+
 // DB is one handle of the database of a store. It is safe for use by several goroutines.
 type DB struct {
 	address   Address
@@ -114,7 +117,7 @@ func (d *DB) dial(ctx context.Context) (*Conn, error) { return d.dialWith(ctx, n
 // dialWith is dial with a receiver of notifications.
 func (d *DB) dialWith(ctx context.Context, notified pgconn.NotificationHandler) (*Conn, error) {
 	config, c := d.address.config.Copy(), &Conn{schema: d.address.schema, limit: AnswerMost}
-	config.OnNotification = notified
+	config.OnNotification, config.MaxProtocolMessageBodyLen = notified, messageMost
 	config.RuntimeParams["application_name"] = applicationName(d.o.Who)
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if n.SeverityUnlocalized == "WARNING" || n.Severity == "WARNING" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/waybill/waybill/durable/fault"
 )
@@ -51,6 +52,10 @@ func Failure(ctx context.Context, err error) error {
 	var p *pgconn.PgError
 	if errors.As(err, &p) {
 		return serverFault(p)
+	}
+	var long *pgproto3.ExceededMaxBodyLenErr
+	if errors.As(err, &long) {
+		return fault.Wrap(err, fault.StoreCorrupt, "the database has a row of %d bytes; a store has none above %d", long.ActualBodyLen, messageMost)
 	}
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrSilent) {
 		return fault.Wrap(err, fault.Interrupted, "using the store was interrupted")
