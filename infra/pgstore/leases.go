@@ -28,7 +28,8 @@ func leaseEnd() string {
 
 // Hold implements ports.Performers.
 func (p performers) Hold(ctx context.Context, session id.Session) (ports.Lease, error) {
-	s, asked := p.s, lease.System.Now()
+	s := p.s
+	asked := s.db.Options().Clock.Now()
 	token := int64(0)
 	// A grant is durable before it counts: a token is never granted twice. Of two grants at a time one finds the other's row.
 	grant := db.Query("insert into @.leases as l (session, token, host, pid, ref, held, until) values ($1, 1, $2, $3, $4, true, "+leaseEnd()+
@@ -45,7 +46,7 @@ func (p performers) Hold(ctx context.Context, session id.Session) (ports.Lease, 
 		}
 		return ports.Lease{}, ports.BusyPerformer(session, ports.Holder{})
 	}
-	kept := lease.Keep(lease.System, lease.Default(), asked, func(ctx context.Context) error { return s.renew(ctx, session, token) })
+	kept := lease.Keep(s.db.Options().Clock, lease.Default(), asked, func(ctx context.Context) error { return s.renew(ctx, session, token) })
 	return ports.Lease{Token: token, Lost: kept.Lost(), Release: func() error {
 		kept.Stop()
 		return s.release(session, token)

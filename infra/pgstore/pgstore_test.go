@@ -31,8 +31,8 @@ func openAt(t testing.TB, address pgstore.Address, o pgstore.Options) func(time.
 func TestPorts(t *testing.T) {
 	t.Parallel()
 	suite.Run(t, func(t testing.TB) suite.Bench {
-		open := opener(t)
-		return suite.Bench{Open: func(wait time.Duration) suite.Store { return open(wait) }, Damage: damage(t, open(0))}
+		h := leased(t, pgstore.Empty(t))
+		return suite.Bench{Open: h.open, Damage: damage(t, h.admin)}
 	})
 }
 

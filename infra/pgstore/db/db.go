@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/infra/lease"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Who ports.Holder
 	// Random is the source of ids and keys; nil: crypto/rand.
 	Random io.Reader
+	// Clock is that of this process, by which it renews leases and notices their loss; nil: lease.System.
+	Clock lease.Clock
 	// CommitMost is how long the answer to a commit is waited for; 0: 20 s.
 	CommitMost time.Duration
 	// ResolveMost is how long the store tries to find out what became of a commit; 0: 15 s.
@@ -56,6 +59,9 @@ type DB struct {
 func Open(a Address, o Options) *DB {
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	if o.Clock == nil {
+		o.Clock = lease.System
 	}
 	o.CommitMost, o.ResolveMost = cmp.Or(o.CommitMost, commitMost), cmp.Or(o.ResolveMost, resolveMost)
 	if o.Who == (ports.Holder{}) {
