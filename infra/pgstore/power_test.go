@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/infra/pgstore"
 	"github.com/waybill/waybill/ports/porttest/pgtest"
 	"github.com/waybill/waybill/ports/porttest/sample"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -180,4 +181,45 @@ func TestDurability(t *testing.T) {
 			t.Run(c.Name, func(t *testing.T) { c.Run(t, newPower(t)) })
 		}
 	}
+	t.Run("mutants", durabilityMutants)
+}
+
+// durabilityMutants: a store that does not wait for its replicas, or takes no notice of a warning, fails the case that is about it. It runs
+// one of them, and all in an exhaustive run.
+func durabilityMutants(t *testing.T) {
+	const name = "what is not durable is not acknowledged, and confirmed when it is"
+	some := sample.OneIn(t, 3)
+	var mutants []storetest.Mutant
+	for _, m := range []struct {
+		what   string
+		change func(*pgtest.Proxy)
+	}{
+		{"commits wait for nothing", func(p *pgtest.Proxy) { p.Change("else 'on' end, true)", "else 'off' end,true)") }},
+		{"the barrier of a confirmation writes nothing", func(p *pgtest.Proxy) {
+			p.Change("pg_logical_emit_message(true, 'waybill', '')::text", "pg_backend_pid()::text")
+		}},
+		{"the warning of a commit is ignored", (*pgtest.Proxy).Silence},
+	} {
+		if some.Try() {
+			mutants = append(mutants, storetest.Mutant{Name: m.what, In: name,
+				Setup: func(t testing.TB) suite.Bench { return changedPower(t, m.change) }})
+		}
+	}
+	storetest.DetectMutants(t, newPower, mutants)
+}
+
+// changedPower is newPower for a store whose messages are changed on their way.
+func changedPower(t testing.TB, change func(*pgtest.Proxy)) suite.Bench {
+	o := pgstore.Options{ResolveMost: 300 * time.Millisecond}
+	p, open := newCut(t, o)
+	proxy, err := pgtest.NewProxy(p.server)
+	fatal(t, err)
+	t.Cleanup(proxy.Close)
+	change(proxy)
+	text, err := proxy.Through(open(0).Name())
+	fatal(t, err)
+	address, err := pgstore.Parse(text)
+	fatal(t, err)
+	changed := openAt(t, address, o)
+	return suite.Bench{Open: func(wait time.Duration) suite.Store { return changed(wait) }, Power: &suite.Power{Cut: p.cut, Weaken: p.weaken}}
 }

@@ -30,6 +30,7 @@ type Proxy struct {
 	cut     int        // which of them is the last one of its connection; -1: none
 	forward bool       // it is passed on before the connection is cut
 	change  [][2]string
+	silent  bool // notices of the server are left out
 	ended   bool
 	conns   map[net.Conn]bool
 }
@@ -95,6 +96,13 @@ func (p *Proxy) Change(old, by string) {
 	p.change = append(p.change, [2]string{old, by})
 }
 
+// Silence leaves out the notices of the server from now on, warnings among them.
+func (p *Proxy) Silence() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent = true
+}
+
 // accept connects clients with the server until the proxy ends.
 func (p *Proxy) accept() {
 	for {
@@ -143,7 +151,7 @@ func (p *Proxy) pass(from, to net.Conn, typed int, end func(), ofClient bool) {
 			return
 		}
 		cut, forward := p.arrived(message, ofClient)
-		if !cut || forward {
+		if !cut && !p.isLeftOut(message, ofClient) || cut && forward {
 			if _, err := to.Write(message); err != nil {
 				return
 			}
@@ -168,4 +176,11 @@ func (p *Proxy) arrived(message []byte, ofClient bool) (cut, forward bool) {
 		}
 	}
 	return cut, forward
+}
+
+// isLeftOut reports a notice of the server that is not passed on.
+func (p *Proxy) isLeftOut(message []byte, ofClient bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.silent && !ofClient && message[0] == 'N'
 }
