@@ -191,7 +191,7 @@ func storeEnums() []enum {
 		// Retention and the checks of doctor.
 		enumOf(retention.Reasons...),
 		enumOf(doctor.OK, doctor.Warn, doctor.Fail),
-		enumOf(doctor.CheckBinary, doctor.CheckStore, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks,
+		enumOf(doctor.CheckBinary, doctor.CheckStore, doctor.CheckDatabase, doctor.CheckRights, doctor.CheckDurability, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks,
 			doctor.CheckRename, doctor.CheckSync, doctor.CheckFilesystem, doctor.CheckSpace, doctor.CheckPrivacy,
 			doctor.CheckClock, doctor.CheckKeyring, doctor.CheckSettings, doctor.CheckVerify, doctor.CheckLeftovers,
 			doctor.CheckWorkflows, doctor.CheckGit, doctor.CheckTerminal),
