@@ -78,10 +78,10 @@ func hasTest(t *testing.T, pkg, name string) bool {
 	return false
 }
 
-// networkPackages are the packages that may import package net: the servers on loopback addresses, a client that only
+// networkPackages are the packages that may import package net: the servers on loopback addresses, a client and a proxy that only
 // tests use, and the connections to the database of a store that a URL names.
 var networkPackages = []string{"infra/loopback", "infra/consoleserver", "infra/httpserver", "infra/httpserver/clienttest",
-	"infra/pgstore/db"}
+	"infra/pgstore/db", "ports/porttest/pgtest"}
 
 // TestNoPackageOpensNetworkConnections checks that no other package of the program imports a package
 // that opens network connections, and that the program does not link the client. Libraries that can do so are linked and
@@ -101,6 +101,9 @@ func TestNoPackageOpensNetworkConnections(t *testing.T) {
 		for _, i := range strings.Fields(imports) {
 			if i == module+"infra/httpserver/clienttest" {
 				t.Errorf("%s imports the client for tests", pkg)
+			}
+			if i == module+"ports/porttest/pgtest" && pkg != module+"testdata/torture" {
+				t.Errorf("%s imports the servers of tests", pkg)
 			}
 			if i == "net" || strings.HasPrefix(i, "net/") && i != "net/url" && i != "net/netip" {
 				t.Errorf("%s imports %s", pkg, i)
