@@ -5,6 +5,7 @@ package pgstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -126,14 +127,15 @@ func TestCutConnections(t *testing.T) {
 	some := sample.OneIn(t, 25)
 	for _, u := range useCases() {
 		t.Run(u.name, func(t *testing.T) {
-			messages := cutAt(t, u, -1, false)
+			messages := 0
+			t.Run("none", func(t *testing.T) { messages = cutAt(t, u, -1, false) })
 			if messages < 20 {
 				t.Fatalf("the use case has %d messages", messages)
 			}
 			for i := range messages {
 				for _, forward := range []bool{false, true} {
 					if some.Try() {
-						cutAt(t, u, i, forward)
+						t.Run(fmt.Sprint(i, forward), func(t *testing.T) { cutAt(t, u, i, forward) })
 					}
 				}
 			}
