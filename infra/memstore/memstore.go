@@ -257,7 +257,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	if data, erased := s.disk.erased(ref); erased && erasable(kind) {
+	if data, erased := s.disk.erased(ref); erased && kind.IsErasable() {
 		return nil, ports.Erased(ref, data)
 	}
 	// The digest is recomputed on every read, as the port requires.

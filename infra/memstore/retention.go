@@ -16,11 +16,6 @@ import (
 
 var _ ports.Retention = (*Store)(nil)
 
-// erasable reports the kinds that the tombstone of an artifact covers.
-func erasable(kind manifest.ObjectKind) bool {
-	return kind == manifest.Artifact || kind == manifest.Installed
-}
-
 // isImported reports a tombstone that came with a bundle: it gives way to bytes that are stored here.
 func isImported(data canon.Value) bool {
 	imported, _ := data.Get("imported")
@@ -113,7 +108,7 @@ func (k keeper) EachSize(ctx context.Context, kind manifest.ObjectKind, each fun
 		if o.kind == kind {
 			data, erased := s.disk.tombstones[o.ref]
 			all = append(all, ports.SizedObject{Ref: o.ref, Bytes: int64(len(b)),
-				Erased: erased && erasable(kind) && !isImported(data)})
+				Erased: erased && kind.IsErasable() && !isImported(data)})
 		}
 	}
 	s.disk.mu.Unlock()

@@ -18,11 +18,6 @@ import (
 // objects are the objects and tombstones of a store.
 type objects struct{ db *db.DB }
 
-// isErasable reports the kinds that the tombstone of an artifact covers.
-func isErasable(kind manifest.ObjectKind) bool {
-	return kind == manifest.Artifact || kind == manifest.Installed
-}
-
 // isImportedTombstone reports a tombstone that came with a bundle: it gives way to bytes that are stored here.
 func isImportedTombstone(data canon.Value) bool {
 	imported, _ := data.Get("imported")
@@ -43,7 +38,7 @@ func (s *objects) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 		return nil
 	})}
 	var content []byte
-	if isErasable(kind) {
+	if kind.IsErasable() {
 		all = append(all, rows.Tombstone(ref, &content))
 	}
 	if err := s.db.Run(ctx, all...); err != nil {
@@ -85,7 +80,7 @@ func (s *objects) ObjectStream(ctx context.Context, kind manifest.ObjectKind, re
 		b, err := s.Object(ctx, kind, ref)
 		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
 	}
-	if data, erased, err := s.Tombstone(ctx, ref); err != nil || erased && isErasable(kind) && !isImportedTombstone(data) {
+	if data, erased, err := s.Tombstone(ctx, ref); err != nil || erased && kind.IsErasable() && !isImportedTombstone(data) {
 		if err == nil {
 			_, err = s.Object(ctx, kind, ref)
 		}

@@ -55,7 +55,7 @@ func (s *keeper) EachSize(ctx context.Context, kind manifest.ObjectKind, each fu
 	sql := "select o.ref, o.bytes, t.content from " +
 		"(select ref, sum(octet_length(bytes))::bigint as bytes from @.objects where kind = $1 group by ref) o " +
 		"left join @.tombstones t on t.ref = o.ref and $2"
-	return s.db.Long(ctx, db.Query(sql, string(kind), isErasable(kind)).Into(func(r db.Row) error {
+	return s.db.Long(ctx, db.Query(sql, string(kind), kind.IsErasable()).Into(func(r db.Row) error {
 		ref, err := canon.ParseDigest(r.Text(0))
 		if err != nil {
 			return fault.Wrap(err, fault.StoreCorrupt, "the table of objects has a %s %q", kind, r.Text(0))

@@ -24,7 +24,7 @@ const dataInHome = ".local/share"
 // USAGE_ERROR.
 func (a *App) StoreName() (string, error) {
 	if name := a.namedStore(); stores.IsURL(name) {
-		return name, nil
+		return name, stores.CheckURL(name)
 	} else if name != "" {
 		return a.absolute(name)
 	}

@@ -33,6 +33,9 @@ func (o Object) Ref() canon.Digest { return canon.Sum(o.Bytes) }
 var objectDirs = map[ObjectKind]string{Snapshot: "snapshots", Workflow: "workflows/pinned", Artifact: "artifacts",
 	Installed: "installed"}
 
+// IsErasable reports the kinds whose bytes the tombstone of an artifact covers.
+func (k ObjectKind) IsErasable() bool { return k == Artifact || k == Installed }
+
 // ObjectDir returns the directory of the objects of a kind, relative to the store.
 func ObjectDir(kind ObjectKind) string { return objectDirs[kind] }
 

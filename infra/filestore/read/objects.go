@@ -24,7 +24,7 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 	if err := ctx.Err(); err != nil {
 		return nil, disk.ReadFault(err)
 	}
-	if erasable(kind) {
+	if kind.IsErasable() {
 		// Before the bytes are read: bytes beside a tombstone are left by a crash or were stored
 		// again.
 		if err := ErasedFault(r.d, ref); err != nil {
@@ -35,7 +35,7 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 	b, within, err := r.d.ReadWithin(name, int64(layout.ObjectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if erasable(kind) { // erased since
+		if kind.IsErasable() { // erased since
 			if err := ErasedFault(r.d, ref); err != nil {
 				return nil, err
 			}

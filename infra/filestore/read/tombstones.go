@@ -10,12 +10,6 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// erasable reports the kinds that the tombstone of an artifact covers: erasing bytes applies to
-// every copy of them.
-func erasable(kind manifest.ObjectKind) bool {
-	return kind == manifest.Artifact || kind == manifest.Installed
-}
-
 // ErasableSize returns the size of the bytes at the first of the two names that exists.
 func ErasableSize(d *disk.Disk, ref canon.Digest) (bytes int64, exists bool, err error) {
 	for _, name := range []string{layout.ArtifactPath(ref), layout.InstalledPath(ref)} {
@@ -82,7 +76,7 @@ func ErasedFault(d *disk.Disk, ref canon.Digest) error {
 // Tombstones returns the artifacts that have a tombstone; the value is false for an imported one.
 // Bytes of the true ones are not needed at either name.
 func Tombstones(d *disk.Disk, kind manifest.ObjectKind) (map[canon.Digest]bool, error) {
-	if !erasable(kind) {
+	if !kind.IsErasable() {
 		return nil, nil
 	}
 	entries, err := d.Entries(manifest.ObjectDir(manifest.Artifact))

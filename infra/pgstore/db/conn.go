@@ -26,7 +26,7 @@ const (
 // Conn is one connection. It is used by one goroutine at a time.
 type Conn struct {
 	pg     *pgconn.PgConn
-	schema string         // what "@." stands for, and part of the keys of locks
+	schema string         // replaces "@." in statements, and is part of the keys of locks
 	warned *pgconn.Notice // the last warning of the server since run began
 	limit  time.Duration  // how long one run may take; 0: as long as its context
 	idle   time.Time      // since when it is in the pool
@@ -35,7 +35,7 @@ type Conn struct {
 // Statement is one statement with its parameters. The zero Statement is none.
 type Statement struct {
 	sql  string
-	raw  bool // "@." stands for itself
+	raw  bool // "@." is not replaced
 	args []any
 	each func(Row) error // receives the rows; nil: there are none of interest
 }

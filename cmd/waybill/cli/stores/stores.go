@@ -49,6 +49,12 @@ func (o Opened) Close() error {
 // IsURL reports that the name of a store is the URL of a database.
 func IsURL(name string) bool { return pgstore.IsAddress(name) }
 
+// CheckURL returns the VALIDATION_ERROR of a URL that cannot be used, such as one with a password; no more of it is printed then.
+func CheckURL(name string) error {
+	_, err := pgstore.Parse(name)
+	return err
+}
+
 // IsSame reports that two names are of one store in a database; of directories it says nothing.
 func IsSame(a, b string) bool {
 	if !IsURL(a) || !IsURL(b) {
