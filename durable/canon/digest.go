@@ -59,9 +59,20 @@ func (d Digest) IsZero() bool { return d.s == "" }
 // inverse. The zero Digest gives 32 zero bytes.
 func (d Digest) Raw() (raw [sha256.Size]byte) {
 	if d.s != "" {
-		_, _ = hex.Decode(raw[:], []byte(d.s[len(digestPrefix):])) // ParseDigest checked the digits
+		digits := d.s[len(digestPrefix):] // ParseDigest checked them
+		for i := range raw {
+			raw[i] = hexValue(digits[2*i])<<4 | hexValue(digits[2*i+1])
+		}
 	}
 	return raw
+}
+
+// hexValue returns the value of a hexadecimal digit in lower case.
+func hexValue(digit byte) byte {
+	if digit >= 'a' {
+		return digit - 'a' + 10
+	}
+	return digit - '0'
 }
 
 // FileName returns the file name of the object with this digest, without suffix:

@@ -48,11 +48,7 @@ func (p *plan) append(dst []byte, v reflect.Value) ([]byte, error) {
 	case formValue:
 		return v.Interface().(Value).AppendJCS(dst)
 	case formText:
-		text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
-		if err != nil {
-			return dst, err
-		}
-		return AppendString(dst, string(text)), nil
+		return appendCanonicalText(dst, v.Interface().(encoding.TextMarshaler))
 	case formString:
 		return appendText(dst, v.String())
 	case formBool:
@@ -81,6 +77,19 @@ func (p *plan) append(dst []byte, v reflect.Value) ([]byte, error) {
 		return p.appendStruct(dst, v)
 	}
 	panic("canon: cannot write a " + p.typ.String())
+}
+
+// appendCanonicalText appends an id or a digest, whose texts have no characters to escape, or another text.
+func appendCanonicalText(dst []byte, x encoding.TextMarshaler) ([]byte, error) {
+	if own, ok := x.(encoding.TextAppender); ok {
+		dst, err := own.AppendText(append(dst, '"'))
+		return append(dst, '"'), err
+	}
+	text, err := x.MarshalText()
+	if err != nil {
+		return dst, err
+	}
+	return AppendString(dst, string(text)), nil
 }
 
 // appendList appends a slice or an array; nil is [].

@@ -21,9 +21,9 @@ func TestIDsCannotBeBuiltWithoutParse(t *testing.T) {
 		{"from a text variable", `var s string; var _ = id.Session(s)`, "cannot convert"},
 		{"from another kind", `var n id.Node; var _ = id.Run(n)`, "cannot convert"},
 		{"assigned across kinds", `var n id.Node; var _ id.Run = n`, "cannot use"},
-		{"by a field", `var _ = id.Run{s: "run_x"}`, "cannot refer to unexported field s"},
-		{"by position", `var _ = id.Run{"run_x"}`, "unexported field"},
-		{"from another struct type", `var _ = id.Run(struct{ s string }{"run_x"})`, "cannot convert"},
+		{"by a field", `var _ = id.Run{raw: [17]byte{}}`, "cannot refer to unexported field raw"},
+		{"by position", `var _ = id.Run{[17]byte{}}`, "unexported field"},
+		{"from another struct type", `var _ = id.Run(struct{ raw [17]byte }{})`, "cannot convert"},
 		{"of another kind type", `type k struct{}; func (k) prefix() string { return "run" }; var _ id.ID[k]`,
 			"does not satisfy"},
 	}

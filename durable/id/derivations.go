@@ -30,18 +30,20 @@ func NewStore(s Seed) Store { return derived[store]("seed", string(s[:])) }
 
 // KeyedSession returns the session id for "start --key" in a store. It depends on store and key
 // only, so that a repeated start finds the session that the first one created.
-func KeyedSession(st Store, key string) Session { return derived[session]("key", st.s, key) }
+func KeyedSession(st Store, key string) Session { return derived[session]("key", st.String(), key) }
 
 // KeyedRun returns the run id for "start --key" in a store.
-func KeyedRun(st Store, key string) Run { return derived[run]("key", st.s, key) }
+func KeyedRun(st Store, key string) Run { return derived[run]("key", st.String(), key) }
 
 // ImportedSession returns the session id for an import under new ids into a store, of the log
 // with this head digest. Repeating the import finds the session that the first one created.
-func ImportedSession(st Store, head string) Session { return derived[session]("import", st.s, head) }
+func ImportedSession(st Store, head string) Session {
+	return derived[session]("import", st.String(), head)
+}
 
 // ImportedRun returns the new id of one of the runs of an imported session; was is its old id.
 func ImportedRun(st Store, head string, was Run) Run {
-	return derived[run]("import", st.s, head, was.s)
+	return derived[run]("import", st.String(), head, was.String())
 }
 
 // NewBundle returns a bundle id for a seed.
@@ -53,14 +55,14 @@ func NewAnnotation(s Seed) Annotation { return derived[annotation]("seed", strin
 // KeyedAnnotation returns the id of the n-th annotation of a run for one idempotency key in a store, from 0. It depends on
 // nothing else, so that a repeated request finds the annotation that the first one recorded.
 func KeyedAnnotation(st Store, r Run, key string, n int) Annotation {
-	return derived[annotation]("key", st.s, r.s, key, strconv.Itoa(n))
+	return derived[annotation]("key", st.String(), r.String(), key, strconv.Itoa(n))
 }
 
 // NewProposal returns a proposal id for a seed.
 func NewProposal(s Seed) Proposal { return derived[proposal]("seed", string(s[:])) }
 
 // RootNode returns the id of the first node of a run.
-func RootNode(r Run) Node { return derived[node]("root", r.s) }
+func RootNode(r Run) Node { return derived[node]("root", r.String()) }
 
 // Operation separates the ids that different use cases derive from one node.
 type Operation string
@@ -77,12 +79,12 @@ const (
 // the same operation. All callers get the same id until one of them records an attempt, so that
 // of two concurrent calls one is a retry of the other.
 func NextAttempt(n Node, op Operation, recorded int) Attempt {
-	return derived[attempt](n.s, string(op), strconv.Itoa(recorded))
+	return derived[attempt](n.String(), string(op), strconv.Itoa(recorded))
 }
 
 // ChildNode returns the id of the node that an attempt at parent creates.
 func ChildNode(parent Node, a Attempt, op Operation) Node {
-	return derived[node](parent.s, a.s, string(op))
+	return derived[node](parent.String(), a.String(), string(op))
 }
 
 // EventOf returns the id of the event with this dedupeKey in the log of owner, a session or
@@ -98,10 +100,10 @@ type Origin struct {
 }
 
 // FromStart returns the origin of the facts that a start records.
-func FromStart(root Node) Origin { return Origin{root.s, OpStart} }
+func FromStart(root Node) Origin { return Origin{root.String(), OpStart} }
 
 // FromAttempt returns the origin of the facts that an attempt records.
-func FromAttempt(a Attempt, op Operation) Origin { return Origin{a.s, op} }
+func FromAttempt(a Attempt, op Operation) Origin { return Origin{a.String(), op} }
 
 // originID returns the id of the n-th fact of kind K.
 func originID[K kind](o Origin, n int) ID[K] {

@@ -75,6 +75,9 @@ func (proposal) prefix() string   { return "prop" }
 func (bundle) prefix() string     { return "bundle" }
 func (store) prefix() string      { return "store" }
 
+// longestPrefix is the length of the longest prefix of a kind.
+const longestPrefix = len("attempt")
+
 // ParseSession parses a session id.
 //
 //go:noinline
@@ -117,7 +120,7 @@ var nouns = map[string]string{
 // that is not an id of any kind, nor the beginning of one.
 func Noun(text string) string {
 	prefix, rest, _ := strings.Cut(text, "_")
-	if rest == "" || len(rest) > encodedLen || !isBase32(rest) {
+	if rest == "" || len(rest) > TextLen || !isBase32(rest) {
 		return ""
 	}
 	return nouns[prefix]
@@ -128,7 +131,7 @@ func Noun(text string) string {
 func Typed(text string) string {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
-	if lower == "@last" || Noun(lower) != "" || len(lower) <= encodedLen && isBase32(lower) {
+	if lower == "@last" || Noun(lower) != "" || len(lower) <= TextLen && isBase32(lower) {
 		return lower
 	}
 	return text

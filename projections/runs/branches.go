@@ -14,14 +14,11 @@ import (
 //
 // Events have to be marked in the order of the log, each once, from the first one on.
 type Branches struct {
-	nodes map[rawNode]branchNode
+	nodes map[id.Node]branchNode
 	last  int32 // number of the latest branch
 	// arriving is the branch of the latest accepted attempt, for what its segment records before the node.
 	arriving int32
 }
-
-// rawNode is the bytes of a node's id, which share no memory with the log: a long run has many nodes.
-type rawNode = [16]byte
 
 // branchNode is what Branches keeps of a node.
 type branchNode struct {
@@ -38,11 +35,13 @@ type branchNode struct {
 const attemptsCounted = math.MaxInt16
 
 // NewBranches returns the branches of a run without events.
-func NewBranches() *Branches { return &Branches{nodes: map[rawNode]branchNode{}} }
+func NewBranches() *Branches { return &Branches{nodes: map[id.Node]branchNode{}} }
 
 // Mark fills the branch, the attempt and the duration of the entry of an event.
 func (b *Branches) Mark(m *TimelineEntry, e event.Event) {
-	e, _ = readForeign(e)
+	if e.Foreign() {
+		e, _ = readForeign(e)
+	}
 	at := e.Scope.NodeID
 	switch p := e.Data.(type) {
 	case event.NodeCreated:
@@ -58,7 +57,7 @@ func (b *Branches) Mark(m *TimelineEntry, e event.Event) {
 			at = *p.NodeID
 		}
 	}
-	if n, ok := b.nodes[at.Raw()]; ok {
+	if n, ok := b.nodes[at]; ok {
 		m.Branch = int(n.current)
 	} else if !at.IsZero() {
 		m.Branch = int(b.arriving)
@@ -76,16 +75,16 @@ func (b *Branches) create(e event.Event, p event.NodeCreated) int {
 	case parent.next != 0:
 		n.branch = parent.next
 		parent.next = 0
-		b.nodes[p.ParentNodeID.Raw()] = parent
+		b.nodes[*p.ParentNodeID] = parent
 	default: // of another program, whose attempts may be recorded elsewhere
 		if n.branch = parent.branch; parent.left {
 			n.branch = b.begin()
 		}
 		parent.left = true
-		b.nodes[p.ParentNodeID.Raw()] = parent
+		b.nodes[*p.ParentNodeID] = parent
 	}
 	n.current = n.branch
-	b.nodes[e.Scope.NodeID.Raw()] = n
+	b.nodes[e.Scope.NodeID] = n
 	return int(n.branch)
 }
 
@@ -94,7 +93,7 @@ func (b *Branches) parentOf(p event.NodeCreated) (branchNode, bool) {
 	if p.ParentNodeID == nil {
 		return branchNode{}, false
 	}
-	parent, ok := b.nodes[p.ParentNodeID.Raw()]
+	parent, ok := b.nodes[*p.ParentNodeID]
 	return parent, ok
 }
 
@@ -106,7 +105,7 @@ func (b *Branches) begin() int32 {
 
 // attempt fills the entry of an attempt. The first one after the node was left begins a branch, accepted or not.
 func (b *Branches) attempt(m *TimelineEntry, e event.Event, p event.AdvanceRecorded) {
-	n, ok := b.nodes[e.Scope.NodeID.Raw()]
+	n, ok := b.nodes[e.Scope.NodeID]
 	if !ok {
 		return
 	}
@@ -127,5 +126,5 @@ func (b *Branches) attempt(m *TimelineEntry, e event.Event, p event.AdvanceRecor
 	if m.Foreign { // it may be refused: another program records that as an attempt that leads to a node of its own
 		m.Attempt, m.TookMs = 0, 0
 	}
-	b.nodes[e.Scope.NodeID.Raw()] = n
+	b.nodes[e.Scope.NodeID] = n
 }

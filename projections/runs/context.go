@@ -18,7 +18,7 @@ func (r *Run) setContext(e event.Event, p event.ContextSet) {
 	if p.NodeID != nil {
 		target = *p.NodeID
 	}
-	if n := r.Nodes[target]; n != nil {
+	if n := r.find(target); n != nil {
 		n.Context = event.MergeContext(n.Context, p.Context)
 		if p.Source == event.ContextAgentDelta {
 			n.Given = event.GivenKeys(n.Given, p.Context) // the delta of a refused attempt
@@ -31,10 +31,11 @@ func (r *Run) setContext(e event.Event, p event.ContextSet) {
 	r.pendingContext[target] = p.Context
 }
 
-// endSegment checks that every pending delta found its node. In a windowed run a delta without a
+// endSegment ends the fold of a segment. It checks that every pending delta found its node. In a windowed run a delta without a
 // node belongs to a node that was left out, and the fold is incomplete.
 func (r *Run) endSegment() {
 	r.missed = r.missed || r.Evicted && len(r.pendingContext) > 0
+	r.recent = [2]*Node{}
 }
 
 // applyPendingContext merges a delta that precedes its node in the segment into the context

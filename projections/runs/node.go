@@ -74,13 +74,13 @@ func (a Attempt) accepted() bool { return a.Outcome.Kind == event.Advanced }
 
 // addNode creates a node with the preferences, context, depth and capabilities of its parent.
 func (r *Run) addNode(e event.Event, p event.NodeCreated) {
-	if r.Nodes[e.Scope.NodeID] != nil {
+	if r.find(e.Scope.NodeID) != nil {
 		return // a duplicate is reported by the verification
 	}
 	if p.ParentNodeID != nil {
 		// Below a cut the node may have been left out of the window: this event could be its
 		// duplicate.
-		if parent := r.Nodes[*p.ParentNodeID]; r.requires(*p.ParentNodeID) || parent != nil && parent.Cut {
+		if parent := r.find(*p.ParentNodeID); r.requires(*p.ParentNodeID) || parent != nil && parent.Cut {
 			r.missed = r.Evicted
 			return
 		}
@@ -112,7 +112,7 @@ func (r *Run) addEdge(p event.EdgeCreated) {
 	if r.requires(p.FromNodeID) || r.requires(p.ToNodeID) {
 		return
 	}
-	from, to := r.Nodes[p.FromNodeID], r.Nodes[p.ToNodeID]
+	from, to := r.find(p.FromNodeID), r.find(p.ToNodeID)
 	if from != nil && to != nil && p.EdgeKind == event.AckedStepEdge {
 		from.AckedChildren++
 		if to.Depth = from.Depth + 1; to.Kind == event.BlockedAttemptNode {

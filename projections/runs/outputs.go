@@ -93,10 +93,10 @@ func (n *Node) leftWith(old, by Output) bool {
 // it, nil without a parent. What other branches recorded there later is not part of the path
 // (docs/design.md#going-back).
 func (r *Run) Before(n *Node) *Node {
-	if n.Parent == nil || r.Nodes[*n.Parent] == nil {
+	if n.Parent == nil || r.find(*n.Parent) == nil {
 		return nil
 	}
-	parent := r.Nodes[*n.Parent]
+	parent := r.find(*n.Parent)
 	at := slices.IndexFunc(parent.Attempts, func(a Attempt) bool {
 		return a.Outcome.ToNodeID != nil && *a.Outcome.ToNodeID == n.ID
 	})

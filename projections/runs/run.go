@@ -33,6 +33,7 @@ type Run struct {
 
 	pendingContext map[id.Node]canon.Value // context deltas that precede their node in the segment
 	missed         bool                    // an event needed a node that was left out
+	recent         [2]*Node                // found last in the segment that is being folded
 }
 
 // newRun returns a run without nodes; events that follow add them.
@@ -52,7 +53,7 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 	}
 	r.Pause = r.Pause.After(e)
 	// n is nil for events of the run as a whole, and for nodes that the log never created.
-	n := r.Nodes[e.Scope.NodeID]
+	n := r.find(e.Scope.NodeID)
 	if p, ok := e.Data.(event.GuardNoted); ok {
 		n.addGuarded(e, p) // a node that was left out of a window is not read again for it
 		return
@@ -67,7 +68,7 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 	switch p := e.Data.(type) {
 	case event.NodeCreated:
 		r.addNode(e, p)
-		r.updateTip(r.Nodes[e.Scope.NodeID])
+		r.updateTip(r.find(e.Scope.NodeID))
 	case event.EdgeCreated:
 		r.addEdge(p)
 	case event.ContextSet:
@@ -103,6 +104,20 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 	}
 }
 
+// find is Node for the fold of a segment, whose events refer to two nodes many times.
+func (r *Run) find(n id.Node) *Node {
+	for _, found := range r.recent {
+		if found != nil && found.ID == n {
+			return found
+		}
+	}
+	found := r.Nodes[n]
+	if found != nil {
+		r.recent = [2]*Node{found, r.recent[0]}
+	}
+	return found
+}
+
 // Node returns a node, nil if the run (or its window) has none of that id.
 func (r *Run) Node(n id.Node) *Node { return r.Nodes[n] }
 
@@ -122,7 +137,7 @@ func (r *Run) parent(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
 	}
-	if p := r.Nodes[*n.Parent]; p != nil && p.CreatedIndex < n.CreatedIndex {
+	if p := r.find(*n.Parent); p != nil && p.CreatedIndex < n.CreatedIndex {
 		return p
 	}
 	return nil

@@ -40,13 +40,19 @@ func NewSession() *Session {
 
 // Apply folds one event. Events have to be applied in the order of the log, each once. Events of
 // runs that were never started are skipped; only foreign and damaged logs have such.
-func (s *Session) Apply(e event.Event) {
+func (s *Session) Apply(e event.Event) { s.apply(e, s.Runs[e.Scope.RunID]) }
+
+// apply is Apply for an event of the run r, nil if it was not started.
+func (s *Session) apply(e event.Event, r *Run) {
 	s.ID, s.Next, s.HandedOver = e.Owner, e.Index+1, nil
 	if e.TimestampMs != 0 && !e.Ignorable {
 		s.LastAtMs = e.TimestampMs
 	}
 	// g is the zero value for events that this version can write.
-	e, g := readForeign(e)
+	var g event.ForeignView
+	if e.Foreign() {
+		e, g = readForeign(e)
+	}
 	switch p := e.Data.(type) {
 	case event.SessionCreated, event.SessionReclaimed:
 	case event.SessionHandedOver:
@@ -54,12 +60,12 @@ func (s *Session) Apply(e event.Event) {
 	case event.ObservationRecorded:
 		s.observe(p)
 	case event.RunStarted:
-		if s.Runs[e.Scope.RunID] == nil {
+		if r == nil {
 			s.Runs[e.Scope.RunID] = newRun(e.Scope.RunID, e, p)
 			s.Order = append(s.Order, e.Scope.RunID)
 		}
 	default:
-		if r := s.Runs[e.Scope.RunID]; r != nil {
+		if r != nil {
 			r.apply(e, g)
 		}
 	}
@@ -109,8 +115,12 @@ func NewFold() *Fold { return &Fold{Session: NewSession()} }
 
 // Visit implements ports.Visitor: it folds one committed segment. It never returns an error.
 func (f *Fold) Visit(seg manifest.Segment, head manifest.Head) error {
+	var r *Run // of the event before
 	for _, e := range seg.Events {
-		f.Apply(e)
+		if r == nil || r.ID != e.Scope.RunID {
+			r = f.Runs[e.Scope.RunID]
+		}
+		f.apply(e, r)
 	}
 	if len(seg.Events) > 0 {
 		f.Last, f.segment = seg.Events[0].Index, seg.Events

@@ -41,12 +41,14 @@ type StepInfoFunc func(id.Node) StepInfo
 // Programs read Kind and the events themselves.
 func Timeline(events []event.Event, at StepInfoFunc) []TimelineEntry {
 	out := make([]TimelineEntry, len(events))
-	t := describer{at, refusedNodes(events)}
+	t := describer{at: at, refused: refusedNodes(events)}
+	nodes := make([]id.Node, len(events))
 	for i, e := range events {
 		m := TimelineEntry{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind(),
 			Foreign: e.Foreign()}
 		if n := e.Scope.NodeID; !n.IsZero() {
-			m.NodeID = &n
+			nodes[i] = n
+			m.NodeID = &nodes[i]
 		}
 		m.Text, m.Working = t.describe(e)
 		out[i] = m
@@ -59,6 +61,13 @@ func Timeline(events []event.Event, at StepInfoFunc) []TimelineEntry {
 type describer struct {
 	at      StepInfoFunc
 	refused map[id.Node]bool // nodes that a refused attempt led to
+	recent  [2]namedStep     // described last: events that follow each other are about the same nodes
+}
+
+// namedStep is what describer.step returned for a node.
+type namedStep struct {
+	at   id.Node
+	name string
 }
 
 // refusedNodes returns the nodes that represent refused attempts: other programs record a refused
@@ -74,22 +83,31 @@ func refusedNodes(events []event.Event) map[id.Node]bool {
 }
 
 // step returns the quoted title of the step at a node, or "the end".
-func (t describer) step(n id.Node) string {
-	if title := t.at(n).Title; title != "" {
-		return quote(title)
+func (t *describer) step(n id.Node) string {
+	for _, s := range t.recent {
+		if s.at == n && s.name != "" {
+			return s.name
+		}
 	}
-	return "the end"
+	name := "the end"
+	if title := t.at(n).Title; title != "" {
+		name = quote(title)
+	}
+	t.recent = [2]namedStep{{n, name}, t.recent[0]}
+	return name
 }
 
 // describe returns the text for one event; working is TimelineEntry.Working.
-func (t describer) describe(e event.Event) (text string, working bool) {
+func (t *describer) describe(e event.Event) (text string, working bool) {
 	// A foreign event is described by its known part, or by describeForeign without one.
-	g, unread := event.Domain.ViewForeign(e)
-	if unread && g.Known == nil {
-		return describeForeign(e.Data.Kind(), g.Data)
-	}
-	if unread {
-		e.Data = g.Known
+	if e.Foreign() {
+		g, unread := event.Domain.ViewForeign(e)
+		if unread && g.Known == nil {
+			return describeForeign(e.Data.Kind(), g.Data)
+		}
+		if unread {
+			e.Data = g.Known
+		}
 	}
 	at, step := e.Scope.NodeID, t.step
 	switch p := e.Data.(type) {

@@ -71,7 +71,7 @@ func describeNode(p event.NodeCreated, step string) string {
 }
 
 // describeEdge describes an edge; an edge to a refused attempt's node is no progress.
-func (t describer) describeEdge(p event.EdgeCreated) string {
+func (t *describer) describeEdge(p event.EdgeCreated) string {
 	from, to := t.step(p.FromNodeID), t.step(p.ToNodeID)
 	if t.refused[p.ToNodeID] {
 		return "Stayed at " + from
@@ -87,7 +87,7 @@ func (t describer) describeEdge(p event.EdgeCreated) string {
 
 // describeAttempt describes the outcome of an attempt with its first blocker and the number of the
 // others.
-func (t describer) describeAttempt(p event.AdvanceRecorded, step string) string {
+func (t *describer) describeAttempt(p event.AdvanceRecorded, step string) string {
 	text := step + " was not accepted"
 	// An attempt of another program may advance to a node of kind blocked_attempt: it was refused.
 	switch to := p.Outcome.ToNodeID; {

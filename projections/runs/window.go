@@ -103,7 +103,7 @@ func (r *Run) window(newest int) (*Run, bool) {
 	out.Evicted = r.Evicted || len(keep) < len(r.Nodes)
 	out.Nodes = make(map[id.Node]*Node, len(keep))
 	out.Order = make([]id.Node, 0, len(keep))
-	out.pendingContext = nil
+	out.pendingContext, out.recent = nil, [2]*Node{}
 	nearest := map[id.Node]*id.Node{} // each node, or its nearest kept ancestor if it is left out
 	for _, nodeID := range r.Order {
 		n, parent := r.Nodes[nodeID], r.above(r.Nodes[nodeID])
@@ -186,7 +186,7 @@ func (r *Run) above(n *Node) *Node {
 // requires is called with a node that an event refers to. If that node was left out it sets missed.
 // It returns missed: the event cannot be folded.
 func (r *Run) requires(n id.Node) bool {
-	if r.Evicted && !n.IsZero() && r.Nodes[n] == nil {
+	if r.Evicted && !n.IsZero() && r.find(n) == nil {
 		r.missed = true
 	}
 	return r.missed

@@ -266,7 +266,7 @@ func (s *segment) resolve(e event.Event, n *node) {
 // attemptOf is the id of the attempt that an event records.
 func attemptOf(e event.Event) (out id.Attempt) {
 	if p, ok := e.Data.(event.AdvanceRecorded); ok {
-		out = p.AttemptID.Own()
+		out = p.AttemptID
 	}
 	return out
 }

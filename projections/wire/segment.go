@@ -226,7 +226,7 @@ func (s *segment) create(e event.Event, p event.NodeCreated) error {
 		return nil // a duplicate, which verification reports
 	}
 	// What a node keeps must not share the memory of the line or of the snapshot: it is kept as long as the Log.
-	self := e.Scope.NodeID.Own()
+	self := e.Scope.NodeID
 	n := &node{self: self, context: canon.OfMembers(), autonomy: event.DefaultPreferences().Autonomy}
 	if p.ParentNodeID != nil {
 		n.parent = s.nodes[*p.ParentNodeID]

@@ -7,7 +7,6 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
@@ -60,8 +59,7 @@ func outcomeOf(s runs.Status) diff.Outcome {
 // compared returns what of a step is compared.
 func compared(ctx context.Context, v *views.Views, s views.ShownStep, status runs.Status) diff.Node {
 	n := diff.Node{StepInstanceKey: strings.Clone(s.StepInstanceKey), Title: strings.Clone(s.Title),
-		NodeID:   id.Node{}.OfRaw(s.NodeID.Raw()), // which share no memory with the log
-		Outcome:  outcomeOf(status),
+		NodeID: *s.NodeID, Outcome: outcomeOf(status),
 		Attempts: s.Attempts, Notes: strings.Clone(s.Notes), NotesDigest: s.FullNotes, Outputs: []diff.Output{}, Context: s.Context}
 	if s.Notes != "" && s.FullNotes.IsZero() {
 		n.NotesDigest = canon.Sum([]byte(s.Notes))

@@ -56,7 +56,8 @@ func EachNode(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorF
 
 // readView keeps a snapshot for ViewOf, if it has the form of this version.
 func readView(ctx context.Context, r *Reader, ref canon.Digest) {
-	if _, known := ViewOf(r, ref); known {
+	raw := ref.Raw()
+	if _, known := r.viewOf(raw); known {
 		return
 	}
 	data, err := r.source.Object(ctx, manifest.Snapshot, ref)
@@ -64,7 +65,7 @@ func readView(ctx context.Context, r *Reader, ref canon.Digest) {
 		return
 	}
 	if s, err := snapshot.Decode(data); err == nil {
-		KeepView(r, ref, s.View().Brief())
+		r.keepView(raw, s.View().Brief())
 	}
 }
 

@@ -14,15 +14,12 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// rawNode is the bytes of a node's id, which share no memory with the log.
-type rawNode = [16]byte
-
 // Nodes are the nodes of one run in the order of their creation, as the first reading finds them.
 type Nodes struct {
 	all       compact.List[node]
 	snapshots compact.List[[32]byte]
 	// index is where those nodes are that the fold has.
-	index map[rawNode]int32
+	index map[id.Node]int32
 	seen  int // nodes of the fold that were added
 	// missed reports that an event is about a node that was left out of the fold, which does not count some of them.
 	missed bool
@@ -49,7 +46,7 @@ func (n node) parentOf() int32 { return n.parent&ofParent - 1 }
 // Add adds the events of a segment, which the fold of the run has applied.
 func (n *Nodes) Add(run *runs.Run, events []event.Event) {
 	if n.index == nil {
-		n.index = map[rawNode]int32{}
+		n.index = map[id.Node]int32{}
 	}
 	for _, nodeID := range run.Order[n.seen:] {
 		n.create(run.Node(nodeID))
@@ -66,7 +63,7 @@ func (n *Nodes) Add(run *runs.Run, events []event.Event) {
 func (n *Nodes) create(of *runs.Node) {
 	row := node{last: uint32(of.CreatedIndex)}
 	if of.Parent != nil {
-		if at, ok := n.index[of.Parent.Raw()]; ok {
+		if at, ok := n.index[*of.Parent]; ok {
 			row.parent = at + 1
 		}
 	}
@@ -76,7 +73,7 @@ func (n *Nodes) create(of *runs.Node) {
 	case event.BlockedAttemptNode:
 		row.parent |= isRefused
 	}
-	n.index[of.ID.Raw()] = int32(n.all.Len())
+	n.index[of.ID] = int32(n.all.Len())
 	n.all.Add(row)
 	n.snapshots.Add(of.SnapshotRef.Raw())
 }
@@ -113,7 +110,7 @@ func (n *Nodes) touch(run *runs.Run, nodeID id.Node, index int64) {
 	if nodeID.IsZero() {
 		return
 	}
-	at, ok := n.index[nodeID.Raw()]
+	at, ok := n.index[nodeID]
 	if !ok {
 		n.missed = n.missed || run.Evicted
 		return
@@ -124,10 +121,9 @@ func (n *Nodes) touch(run *runs.Run, nodeID id.Node, index int64) {
 
 // Forget keeps in memory where only those nodes are that the fold still has.
 func (n *Nodes) Forget(run *runs.Run) {
-	kept := make(map[rawNode]int32, len(run.Order))
+	kept := make(map[id.Node]int32, len(run.Order))
 	for _, nodeID := range run.Order {
-		raw := nodeID.Raw()
-		kept[raw] = n.index[raw]
+		kept[nodeID] = n.index[nodeID]
 	}
 	n.index, n.seen = kept, len(run.Order)
 }
@@ -135,7 +131,7 @@ func (n *Nodes) Forget(run *runs.Run) {
 // Path begins the plan of the path from the root to a node, which the fold still has.
 func (n *Nodes) Path(tip id.Node) *Plan {
 	p := &Plan{nodes: n, last: -1}
-	for at, ok := n.index[tip.Raw()]; ok && at >= 0; at = n.all.At(int(at)).parentOf() {
+	for at, ok := n.index[tip]; ok && at >= 0; at = n.all.At(int(at)).parentOf() {
 		p.path = append(p.path, at)
 	}
 	slices.Reverse(p.path)

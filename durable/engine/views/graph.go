@@ -69,8 +69,8 @@ type GraphReading struct {
 	nodes compact.List[nodeRecord]
 	edges compact.List[edgeRecord]
 	// strange are the ids of nodes that the run did not have when another node or an edge referred to them.
-	strange compact.List[rawNode]
-	tip     rawNode
+	strange compact.List[id.Node]
+	tip     id.Node
 	kinds   compact.Words[event.NodeKind]
 	means   compact.Words[event.EdgeKind]
 	cause   compact.Words[event.CauseKind]
@@ -78,15 +78,9 @@ type GraphReading struct {
 	texts compact.Words[string]
 }
 
-// rawNode is the bytes of a node's id.
-type rawNode = [16]byte
-
-// nodeOf returns the id of a node.
-func nodeOf(raw rawNode) id.Node { return id.Node{}.OfRaw(raw) }
-
-// nodeRecord is one node. Its id shares no memory with the log.
+// nodeRecord is one node.
 type nodeRecord struct {
-	node        rawNode
+	node        id.Node
 	createdAtMs int64
 	parent      int32 // a place
 	attempts    int32
@@ -137,15 +131,15 @@ type graphPass struct {
 	g        *GraphReading
 	// index is where the nodes of the fold are in g.nodes, edges are those since the last record, and unmet are the places in
 	// g, by the node, that refer to one that the run did not have then.
-	index map[rawNode]int
+	index map[id.Node]int
 	edges []rawEdge
-	unmet map[rawNode][]reference
+	unmet map[id.Node][]reference
 }
 
 // read reads the log. errMissedNode: a window of nodesMax nodes does not suffice.
 func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	p.fold, p.obs, p.workflow = runs.NewFold(), &observer{v: p.v}, nil
-	p.g, p.index, p.edges, p.unmet = &GraphReading{}, map[rawNode]int{}, nil, map[rawNode][]reference{}
+	p.g, p.index, p.edges, p.unmet = &GraphReading{}, map[id.Node]int{}, nil, map[id.Node][]reference{}
 	v, err := session.EachNode(ctx, p.v.r, p.found.Session, func(seg manifest.Segment, head manifest.Head) error {
 		p.addEdges(seg)
 		_ = p.fold.Visit(seg, head) // always nil
@@ -173,7 +167,7 @@ func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.g.tip = run.Tip.Raw()
+	p.g.tip = run.Tip
 	p.g.head = Graph{RunID: run.ID, SessionID: p.found.Session,
 		Title: cmp.Or(run.Started.Name(), p.workflow.Name(), run.Started.WorkflowID), Status: status, Nodes: []GraphNode{},
 		Edges: []GraphEdge{}, Health: p.obs.health(v.Health), Partial: v.Damaged()}
@@ -182,7 +176,7 @@ func (p *graphPass) read(ctx context.Context) (*GraphReading, error) {
 
 // rawEdge is an edge as the log has it.
 type rawEdge struct {
-	from, to    rawNode
+	from, to    id.Node
 	kind, cause int32
 }
 
@@ -200,14 +194,14 @@ func toAt(g *GraphReading, i int) *int32     { return &g.edges.At(i).to }
 func (p *graphPass) addEdges(seg manifest.Segment) {
 	for _, e := range seg.Events {
 		if edge, ok := e.Data.(event.EdgeCreated); ok && ofRun(e, p.found.Run) {
-			p.edges = append(p.edges, rawEdge{edge.FromNodeID.Raw(), edge.ToNodeID.Raw(),
+			p.edges = append(p.edges, rawEdge{edge.FromNodeID, edge.ToNodeID,
 				p.g.means.Of(edge.EdgeKind, false), p.g.cause.Of(edge.Cause.Kind, false)})
 		}
 	}
 }
 
 // refer sets the place r to that of a node, also later if the run does not have it yet.
-func (p *graphPass) refer(r reference, node rawNode) {
+func (p *graphPass) refer(r reference, node id.Node) {
 	at, known := p.index[node]
 	if !known {
 		at = int(strangePlace(int32(p.g.strange.Len())))
@@ -249,7 +243,7 @@ func (p *graphPass) record(ctx context.Context) error {
 		p.index[row.node] = at
 		p.g.nodes.Add(row)
 		if n.Parent != nil {
-			p.refer(reference{parentAt, at}, n.Parent.Raw())
+			p.refer(reference{parentAt, at}, *n.Parent)
 		}
 		for _, r := range p.unmet[row.node] {
 			*r.what(p.g, r.index) = int32(at)
@@ -273,9 +267,9 @@ func (p *graphPass) forget() {
 	if run == nil {
 		return
 	}
-	kept := make(map[rawNode]int, len(run.Order))
+	kept := make(map[id.Node]int, len(run.Order))
 	for _, nodeID := range run.Order {
-		kept[nodeID.Raw()] = p.index[nodeID.Raw()]
+		kept[nodeID] = p.index[nodeID]
 	}
 	p.index = kept
 }
@@ -283,7 +277,7 @@ func (p *graphPass) forget() {
 // row returns the record of a node.
 func (p *graphPass) row(ctx context.Context, n *runs.Node) (nodeRecord, error) {
 	state, err := p.obs.snapshot(ctx, n.SnapshotRef)
-	row := nodeRecord{node: n.ID.Raw(), parent: noPlace, createdAtMs: n.CreatedAtMs, attempts: int32(len(n.Attempts)),
+	row := nodeRecord{node: n.ID, parent: noPlace, createdAtMs: n.CreatedAtMs, attempts: int32(len(n.Attempts)),
 		openGaps: int32(len(n.OpenGaps)), kind: p.g.kinds.Of(n.Kind, false), complete: state.IsComplete(),
 		leaf: n.IsLeaf()}
 	title, key, ownTitle, ownKey := endTitle, "", false, false
@@ -313,7 +307,7 @@ func (g *GraphReading) Nodes(each func(GraphNode) error) error {
 // Node returns the node at an index of Tree.
 func (g *GraphReading) Node(i int) GraphNode {
 	r := g.nodes.At(i)
-	row := GraphNode{NodeID: nodeOf(r.node), NodeKind: g.kinds.Text(r.kind), StepInstanceKey: g.texts.Text(r.key),
+	row := GraphNode{NodeID: r.node, NodeKind: g.kinds.Text(r.kind), StepInstanceKey: g.texts.Text(r.key),
 		Title: g.texts.Text(r.title), Complete: r.complete, Tip: r.leaf, PreferredTip: r.node == g.tip,
 		Attempts: int(r.attempts), OpenGaps: int(r.openGaps), CreatedAtMs: r.createdAtMs}
 	if r.parent != noPlace {
@@ -326,9 +320,9 @@ func (g *GraphReading) Node(i int) GraphNode {
 // nodeAt returns the id of the node at a place.
 func (g *GraphReading) nodeAt(place int32) id.Node {
 	if place < noPlace {
-		return nodeOf(*g.strange.At(int(strangePlace(place))))
+		return *g.strange.At(int(strangePlace(place)))
 	}
-	return nodeOf(g.nodes.At(int(place)).node)
+	return g.nodes.At(int(place)).node
 }
 
 // Tree is the nodes of a GraphReading by their parents. A node is its index in the order of creation.

@@ -90,16 +90,6 @@ func (t *Table) DecodeLine(line []byte) (Event, error) {
 	return t.decodeAny(line)
 }
 
-// DecodeTrusted is DecodeLine for a line that DecodeLine accepted before, as its digest shows: what the members say is
-// not checked again. Ignorable events are, since a healthy log may have some that this version cannot read. The event may
-// share memory with the line.
-func (t *Table) DecodeTrusted(line string) (Event, error) {
-	if e, _, ok := t.readExact(line); ok && !e.Ignorable {
-		return e, nil
-	}
-	return t.DecodeLine([]byte(line))
-}
-
 // decodeAny decodes lines that decodeExact does not accept: it reads foreign events as far as
 // possible, and returns the reason for lines that are not events.
 func (t *Table) decodeAny(line []byte) (Event, error) {

@@ -48,6 +48,37 @@ func TestGoldenSnapshots(t *testing.T) {
 	}
 }
 
+// TestDecodedSnapshotsEncodeToTheSameBytes: whatever byte of a snapshot is changed, it is refused or read as it is. Those
+// outside of loops are read by members of their own.
+func TestDecodedSnapshotsEncodeToTheSameBytes(t *testing.T) {
+	read := 0
+	for _, s := range []snapshot.State{snapshot.Done(), snapshot.At("first", nil, nil), snapshot.At("c", nil, []string{"a", "b"}),
+		snapshot.At("triage", inLoops, []string{"b", "outer@0::x"})} {
+		text, err := s.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range text {
+			for _, with := range []string{"", "a", "b", "\"", "\\", "0", " ", ",", "[", "{", "\x00", "\xff", `\u0061`, `"a",`, `"a":1,`} {
+				for cut := range 3 {
+					changed := slices.Concat(text[:i], []byte(with), text[min(i+cut, len(text)):])
+					got, err := snapshot.Decode(changed)
+					if err != nil {
+						continue
+					}
+					if again, err := got.Encode(); err != nil || string(again) != string(changed) {
+						t.Fatalf("%s is read as %+v, which is %s, %v", changed, got, again, err)
+					}
+					read++
+				}
+			}
+		}
+	}
+	if read < 100 {
+		t.Errorf("%d texts were read", read)
+	}
+}
+
 func TestAccessors(t *testing.T) {
 	done, at := snapshot.Done(), snapshot.At("triage", inLoops, []string{"b", "a"})
 	if !done.IsComplete() || done.PendingStep() != nil || done.CompletedKeys() != nil {

@@ -42,6 +42,9 @@ type Timeline struct {
 	// names are actors as they were written last, on a page of the width nameWidth.
 	names     map[event.Actor]string
 	nameWidth int
+	// actor and actorName are the latest of them.
+	actor     event.Actor
+	actorName string
 	// at is the second atSecond as it was written last: many events have the same one.
 	at       string
 	atSecond int64
@@ -52,6 +55,15 @@ const namesMax = 64
 
 // name returns ActorAndKind in a fifth of the page.
 func (t *Timeline) name(p *page.Page, a event.Actor) string {
+	if a == t.actor && t.actorName != "" && t.nameWidth == p.Width {
+		return t.actorName
+	}
+	t.actor, t.actorName = a, t.anyName(p, a)
+	return t.actorName
+}
+
+// anyName is name for an actor that is not the latest.
+func (t *Timeline) anyName(p *page.Page, a event.Actor) string {
 	if name, known := t.names[a]; known && t.nameWidth == p.Width {
 		return name
 	}

@@ -1,0 +1,59 @@
+package id
+
+// TextLen is how many characters of an id follow its prefix and the "_": 16 bytes in base32 without padding.
+const TextLen = 26
+
+// alphabet is that of RFC 4648, section 6, in lower case.
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+// outside is the value of a byte that is not in the alphabet. Its upper bits are set in no other value.
+const outside = 0xff
+
+// values are the values of the characters of the alphabet.
+var values = func() (out [256]byte) {
+	for c := range out {
+		out[c] = outside
+	}
+	for v, c := range []byte(alphabet) {
+		out[c] = byte(v)
+	}
+	return out
+}()
+
+// appendBase32 appends the characters of 16 bytes: eight for each five bytes, and two for the last one.
+func appendBase32(dst []byte, raw [16]byte) []byte {
+	for at := 0; at < 15; at += 5 {
+		bits := uint64(raw[at])<<32 | uint64(raw[at+1])<<24 | uint64(raw[at+2])<<16 | uint64(raw[at+3])<<8 | uint64(raw[at+4])
+		dst = append(dst, alphabet[bits>>35&31], alphabet[bits>>30&31], alphabet[bits>>25&31], alphabet[bits>>20&31],
+			alphabet[bits>>15&31], alphabet[bits>>10&31], alphabet[bits>>5&31], alphabet[bits&31])
+	}
+	return append(dst, alphabet[raw[15]>>3], alphabet[raw[15]<<2&31])
+}
+
+// decodeBase32 returns the 16 bytes of TextLen characters. These carry two bits more, which must be zero: otherwise four texts
+// would decode to one id.
+func decodeBase32(text string) (raw [16]byte, ok bool) {
+	_ = text[TextLen-1]
+	var seen byte
+	for at, from := 0, 0; at < 15; at, from = at+5, from+8 {
+		var bits uint64
+		for j := range 8 {
+			v := values[text[from+j]]
+			seen |= v
+			bits = bits<<5 | uint64(v&31)
+		}
+		raw[at], raw[at+1], raw[at+2], raw[at+3], raw[at+4] = byte(bits>>32), byte(bits>>24), byte(bits>>16), byte(bits>>8), byte(bits)
+	}
+	high, low := values[text[24]], values[text[25]]
+	raw[15] = high<<3 | low>>2
+	return raw, (seen|high|low)&^31 == 0 && low&3 == 0
+}
+
+// isBase32 reports whether all characters are of the alphabet of ids.
+func isBase32(text string) bool {
+	var seen byte
+	for i := range len(text) {
+		seen |= values[text[i]]
+	}
+	return seen != outside
+}
