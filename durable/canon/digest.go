@@ -21,6 +21,9 @@ func Sum(b []byte) Digest {
 	return DigestOf(h)
 }
 
+// IsOf reports whether d is the digest of b.
+func (d Digest) IsOf(b []byte) bool { return !d.IsZero() && sha256.Sum256(b) == d.Raw() }
+
 // DigestOf returns the Digest of a SHA-256 that was computed elsewhere, such as while
 // streaming a file.
 func DigestOf(h [sha256.Size]byte) Digest {

@@ -68,6 +68,7 @@ func (p *parser) string() string {
 // escaped parses a string with escapes, or one that is not valid.
 func (p *parser) escaped() string {
 	var b strings.Builder
+	b.Grow(escapedBytes(p.text[p.pos:]))
 	for p.pos++; p.pos < len(p.text) && p.err == nil; {
 		switch c := p.text[p.pos]; {
 		case c == '"':
@@ -87,6 +88,15 @@ func (p *parser) escaped() string {
 	}
 	p.fail("string without an end")
 	return ""
+}
+
+// escapedBytes bounds the length of a string with escapes by its closing quote, without knowing which quotes are escaped.
+func escapedBytes(text string) int {
+	n := 1
+	for n < len(text) && (text[n] != '"' || text[n-1] == '\\') {
+		n++
+	}
+	return n
 }
 
 // escape parses one escape sequence. A \u escape of half a surrogate pair is refused: it has no

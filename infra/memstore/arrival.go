@@ -107,7 +107,7 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 		case int64(len(b)) > limit:
 			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, the limit of a store", kind,
 				ref, limit)
-		case canon.Sum(b) != ref:
+		case !ref.IsOf(b):
 			return fault.New(fault.StoreCorrupt, "the imported bytes of %s %s do not have that digest", kind, ref)
 		}
 		a.s.disk.mu.Lock()

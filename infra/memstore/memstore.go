@@ -266,7 +266,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	case !ok:
 		return nil, fault.New(fault.StoreCorrupt, "the %s %s is missing; the log refers to it", kind, ref).
 			With("missing", true)
-	case canon.Sum(b) != ref:
+	case !ref.IsOf(b):
 		return nil, fault.New(fault.StoreCorrupt, "the %s %s does not have the digest of its name", kind, ref)
 	}
 	return bytes.Clone(b), nil

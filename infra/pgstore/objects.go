@@ -56,7 +56,7 @@ func (s *objects) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 	switch {
 	case !found:
 		return nil, fault.New(fault.StoreCorrupt, "the %s %s is missing; the log refers to it", kind, ref).With("missing", true)
-	case canon.Sum(b) != ref:
+	case !ref.IsOf(b):
 		return nil, damagedObject(kind, ref)
 	}
 	return b, nil

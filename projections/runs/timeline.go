@@ -40,7 +40,11 @@ type StepInfoFunc func(id.Node) StepInfo
 // The texts are for people: they are in English, of one line, and may change between versions.
 // Programs read Kind and the events themselves.
 func Timeline(events []event.Event, at StepInfoFunc) []TimelineEntry {
-	out := make([]TimelineEntry, len(events))
+	return AppendTimeline(make([]TimelineEntry, 0, len(events)), events, at)
+}
+
+// AppendTimeline is Timeline that appends the entries to dst.
+func AppendTimeline(dst []TimelineEntry, events []event.Event, at StepInfoFunc) []TimelineEntry {
 	t := describer{at: at, refused: refusedNodes(events)}
 	nodes := make([]id.Node, len(events))
 	for i, e := range events {
@@ -51,9 +55,9 @@ func Timeline(events []event.Event, at StepInfoFunc) []TimelineEntry {
 			m.NodeID = &nodes[i]
 		}
 		m.Text, m.Working = t.describe(e)
-		out[i] = m
+		dst = append(dst, m)
 	}
-	return out
+	return dst
 }
 
 // describer describes the events of one timeline. Some descriptions depend on other events

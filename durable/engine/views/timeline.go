@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
@@ -105,7 +106,8 @@ type telling struct {
 	branches *runs.Branches
 	events   []event.Event // of the chunk
 	bytes    int           // of its lines
-	next     int64         // index of the first event that was not described
+	moments  []runs.TimelineEntry
+	next     int64 // index of the first event that was not described
 
 	workflow       compile.View
 	workflowErr    error
@@ -151,13 +153,13 @@ func (d *telling) tell(ctx context.Context) error {
 		d.workflow, d.workflowErr = d.obs.workflow(ctx, run.Started.WorkflowHash)
 		d.workflowLoaded = true
 	}
-	moments := runs.Timeline(d.events, stepInfo(ctx, d.obs, d.workflow, run, d.events))
+	d.moments = runs.AppendTimeline(d.moments[:0], d.events, stepInfo(ctx, d.obs, d.workflow, run, d.events))
 	for i, e := range d.events {
-		d.branches.Mark(&moments[i], e)
+		d.branches.Mark(&d.moments[i], e)
 	}
 	clear(d.events) // they are not kept until the slice is filled again
 	d.events, d.bytes = d.events[:0], 0
-	for _, m := range moments {
+	for _, m := range d.moments {
 		d.next = m.Index + 1
 		if err := d.each(m); err != nil {
 			return err
@@ -167,28 +169,25 @@ func (d *telling) tell(ctx context.Context) error {
 }
 
 // stepInfo returns what a timeline displays about the nodes of a run, which is nil for one that is not known yet.
-// events are those that are described: they may create nodes that the run does not have. Many events belong to one node; each snapshot is read once.
+// events are those that are described: they may create nodes that the run does not have.
 func stepInfo(ctx context.Context, o *observer, w compile.View, run *runs.Run,
 	events []event.Event) runs.StepInfoFunc {
-	refs := map[id.Node]canon.Digest{}
-	for _, e := range events {
-		if p, ok := e.Data.(event.NodeCreated); ok {
-			refs[e.Scope.NodeID] = p.SnapshotRef
-		}
-	}
-	known := map[id.Node]runs.StepInfo{}
-	return func(n id.Node) runs.StepInfo {
-		p, ok := known[n]
-		if !ok {
-			var node *runs.Node
-			ref := refs[n]
-			if run != nil && run.Node(n) != nil {
-				node, ref = run.Node(n), run.Node(n).SnapshotRef
+	refs := sync.OnceValue(func() map[id.Node]canon.Digest {
+		out := map[id.Node]canon.Digest{}
+		for _, e := range events {
+			if p, ok := e.Data.(event.NodeCreated); ok {
+				out[e.Scope.NodeID] = p.SnapshotRef
 			}
-			p = o.timelinePlace(ctx, w, node, ref)
-			known[n] = p
 		}
-		return p
+		return out
+	})
+	return func(n id.Node) runs.StepInfo {
+		if run != nil {
+			if node := run.Node(n); node != nil {
+				return o.timelinePlace(ctx, w, node, node.SnapshotRef)
+			}
+		}
+		return o.timelinePlace(ctx, w, nil, refs()[n])
 	}
 }
 

@@ -116,7 +116,7 @@ func (c ContextSet) Check(Scope) error {
 // GivenKeys returns the keys that have a value after a delta, in order of bytes: those of given, with
 // the keys of the delta, whose nulls take a key back. given is not modified.
 func GivenKeys(given []string, delta canon.Value) []string {
-	given = slices.Clone(given)
+	given = append(make([]string, 0, len(given)+delta.Len()), given...)
 	for i := range delta.Len() {
 		at, has := slices.BinarySearch(given, delta.Key(i))
 		switch null := delta.Item(i).IsNull(); {

@@ -76,20 +76,25 @@ type Event struct {
 	Ignorable   bool  // a binary that does not know the kind may skip the event
 	Data        Payload
 
-	idText   string // the id as it was read, where it does not have Waybill's form
-	verbatim []byte // the line without newline, where this table would encode it differently
+	read *asRead // nil where this table would encode the line as it was read, and the id has Waybill's form
+}
+
+// asRead is what of an event is kept as it was read.
+type asRead struct {
+	id   string // where it does not have Waybill's form
+	line []byte // without newline, where a table would encode it differently
 }
 
 // Foreign reports an event that this binary cannot write: an unknown kind, or members, ids or
 // keys of another form (docs/design.md#foreign-stores). Its Data has the type of the kind where
 // data and scope could be decoded and pass Check; else it is Unknown.
-func (e Event) Foreign() bool { return e.verbatim != nil }
+func (e Event) Foreign() bool { return e.read != nil && e.read.line != nil }
 
 // IDText returns the event's id as its line spells it. Ids of other programs may have another form,
 // for which ID is zero.
 func (e Event) IDText() string {
-	if e.idText != "" {
-		return e.idText
+	if e.read != nil && e.read.id != "" {
+		return e.read.id
 	}
 	return e.ID.String()
 }

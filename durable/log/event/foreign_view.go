@@ -26,10 +26,10 @@ type ForeignView struct {
 // event, whose Data is complete. The result may be displayed. A fold that includes it must not be
 // used to append to the log, since other readers may ignore the event.
 func (t *Table) ViewForeign(e Event) (g ForeignView, ok bool) {
-	if _, unknown := e.Data.(Unknown); !unknown || e.verbatim == nil {
+	if _, unknown := e.Data.(Unknown); !unknown || !e.Foreign() {
 		return g, false
 	}
-	v, err := canon.Parse(e.verbatim)
+	v, err := canon.Parse(e.read.line)
 	if err != nil {
 		return g, false
 	}

@@ -20,8 +20,8 @@ const Version = 1
 // refuses; dst is returned unchanged then.
 func (t *Table) AppendLine(dst []byte, e Event) ([]byte, error) {
 	start := len(dst)
-	if e.verbatim != nil {
-		dst = append(dst, e.verbatim...)
+	if e.Foreign() {
+		dst = append(dst, e.read.line...)
 	} else {
 		var err error
 		if dst, err = t.appendEnvelope(dst, e); err != nil {
@@ -104,7 +104,10 @@ func (t *Table) decodeAny(line []byte) (Event, error) {
 	if t.exact(&e, v, line) {
 		return e, nil
 	}
-	e.verbatim = bytes.Clone(line)
+	if e.read == nil {
+		e.read = &asRead{}
+	}
+	e.read.line = bytes.Clone(line)
 	return e, nil
 }
 
@@ -128,7 +131,7 @@ func (t *Table) envelope(v canon.Value) (e Event, err error) {
 	e.Ignorable = ignorable.True()
 	eventID, _ := v.Get("eventId")
 	if e.ID, err = id.ParseEvent(eventID.Text()); err != nil {
-		e.idText = eventID.Text()
+		e.read = &asRead{id: eventID.Text()}
 	}
 	return e, nil
 }

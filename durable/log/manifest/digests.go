@@ -117,7 +117,11 @@ func (m *members) text(name string) []byte {
 // number returns a whole number that a double holds exactly, -1 for any other value: the sum of
 // two of them does not overflow.
 func (m *members) number(name string) int64 {
-	n, err := strconv.ParseInt(string(m.text(name)), 10, 64)
+	text := m.text(name)
+	if len(text) == 0 {
+		return -1
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n < 0 || n > 1<<53 {
 		return -1
 	}

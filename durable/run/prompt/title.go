@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"strings"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
@@ -17,6 +19,9 @@ type Heading struct {
 // Title returns the title of a step with the values of vars, filled in as in a prompt
 // (docs/design.md#rendered-text).
 func Title(title string, vars canon.Value) Heading {
+	if strings.IndexByte(title, '{') < 0 && len(title) <= limits.StepTitleBytesMax {
+		return Heading{Text: title}
+	}
 	f := newTitleFiller(vars, limits.StepTitleBytesMax)
 	text := f.fill(title)
 	if !f.over && len(text) <= limits.StepTitleBytesMax {

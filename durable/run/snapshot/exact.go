@@ -15,7 +15,7 @@ func (f *file) readOutsideLoops(x *canon.Exact) (ok bool) {
 	if !x.Literal(`{"enginePayload":{"engineState":{"completed":{"kind":"set","values":[`) {
 		return false
 	}
-	s.Completed = &Completed{"set", []string{}}
+	s.Completed = &Completed{"set", make([]string, 0, 4)}
 	for more := !x.Literal("]"); more; {
 		key, ok := x.Text()
 		if !ok {

@@ -45,7 +45,7 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 		return nil, disk.ReadFault(err)
 	case !within:
 		return nil, disk.Corrupt(name, "the %s is larger than a store accepts", kind)
-	case canon.Sum(b) != ref:
+	case !ref.IsOf(b):
 		return nil, disk.Corrupt(name, "the %s does not have the digest that its name says", kind)
 	}
 	return b, nil

@@ -42,9 +42,8 @@ type Timeline struct {
 	// names are actors as they were written last, on a page of the width nameWidth.
 	names     map[event.Actor]string
 	nameWidth int
-	// actor and actorName are the latest of them.
-	actor     event.Actor
-	actorName string
+	// recent are the latest two of them: most events are of the engine and of one caller.
+	recent [2]namedActor
 	// at is the second atSecond as it was written last: many events have the same one.
 	at       string
 	atSecond int64
@@ -55,14 +54,26 @@ const namesMax = 64
 
 // name returns ActorAndKind in a fifth of the page.
 func (t *Timeline) name(p *page.Page, a event.Actor) string {
-	if a == t.actor && t.actorName != "" && t.nameWidth == p.Width {
-		return t.actorName
+	if t.nameWidth != p.Width {
+		t.recent = [2]namedActor{}
 	}
-	t.actor, t.actorName = a, t.anyName(p, a)
-	return t.actorName
+	for _, r := range t.recent {
+		if r.actor == a && r.name != "" {
+			return r.name
+		}
+	}
+	name := t.anyName(p, a)
+	t.recent = [2]namedActor{{a, name}, t.recent[0]}
+	return name
 }
 
-// anyName is name for an actor that is not the latest.
+// namedActor is an actor as it was written.
+type namedActor struct {
+	actor event.Actor
+	name  string
+}
+
+// anyName is name for any actor.
 func (t *Timeline) anyName(p *page.Page, a event.Actor) string {
 	if name, known := t.names[a]; known && t.nameWidth == p.Width {
 		return name
