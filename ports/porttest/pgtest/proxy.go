@@ -29,6 +29,7 @@ type Proxy struct {
 	count   int        // messages since Watch
 	cut     int        // which of them is the last one of its connection; -1: none
 	forward bool       // it is passed on before the connection is cut
+	lasting bool       // Cut follows
 	change  [][2]string
 	silent  bool          // notices of the server are left out
 	refuses bool          // new connections end at once
@@ -78,7 +79,15 @@ func (p *Proxy) Through(address string) (string, error) {
 func (p *Proxy) Watch(cut int, forward bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count, p.cut, p.forward = 0, cut, forward
+	p.count, p.cut, p.forward, p.lasting = 0, cut, forward, false
+}
+
+// WatchLasting is Watch for a connection that does not come back: all others are cut with it, and each new one, until Restore.
+func (p *Proxy) WatchLasting(cut int, forward bool) {
+	p.Watch(cut, forward)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lasting = true
 }
 
 // Count returns how many messages there were since Watch.
@@ -107,6 +116,11 @@ func (p *Proxy) Silence() {
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.cutAll()
+}
+
+// cutAll is Cut; the caller holds mu.
+func (p *Proxy) cutAll() {
 	p.refuses = true
 	for c := range p.conns {
 		_ = c.Close()
@@ -206,8 +220,18 @@ func (p *Proxy) relay(from, to net.Conn, typed int, end func(), ofClient bool) {
 			}
 		}
 		if cut {
+			p.isLasting()
 			return
 		}
+	}
+}
+
+// isLasting does what WatchLasting says about a connection that is cut.
+func (p *Proxy) isLasting() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lasting {
+		p.cutAll()
 	}
 }
 
