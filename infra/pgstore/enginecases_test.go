@@ -193,8 +193,8 @@ func storeCases() []engineCase {
 	}
 	removed := after(hasAdvanced, func(g *enginetest.Engine, a engine.Answer) error { _, err := remove(g, a); return err })
 	return []engineCase{
-		{name: "settings", prepare: given, call: func(g *enginetest.Engine, _ engine.Answer) (any, error) {
-			return nil, g.Set(ctx, "retention", "90d")
+		{name: "settings", prepare: given, made: fault.PolicyUnconfirmed, call: func(g *enginetest.Engine, _ engine.Answer) (any, error) {
+			return nil, g.Set(ctx, "retentionDays", "7")
 		}},
 		{name: "keep a session", prepare: given, call: func(g *enginetest.Engine, a engine.Answer) (any, error) {
 			out, err := g.KeepSession(ctx, ada, upkeep.KeepRequest{Ref: a.Session.SessionID.String(), Reason: "evidence"})
@@ -205,7 +205,7 @@ func storeCases() []engineCase {
 			out, err := g.RestoreSession(ctx, ada, a.Session.SessionID.String())
 			return out.SessionID, err
 		}},
-		{name: "cleanup", prepare: removed, call: func(g *enginetest.Engine, _ engine.Answer) (any, error) {
+		{name: "cleanup", prepare: removed, parts: true, call: func(g *enginetest.Engine, _ engine.Answer) (any, error) {
 			out, err := g.GC(ctx, ada, upkeep.GCRequest{Apply: true, EmptyTrash: true})
 			if err == nil && len(out.Skipped) > 0 {
 				err = fault.New(fault.StoreUnreachable, "%s", out.Skipped[0].Message)
