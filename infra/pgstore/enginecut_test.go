@@ -60,7 +60,7 @@ func engineOver(t testing.TB, a pgstore.Address, process byte) (*enginetest.Engi
 	return g, s
 }
 
-// contentOf describes what a store has of sessions, with their trash and side logs, and of what is erased and kept, whatever its rows are.
+// contentOf describes what a store has of sessions, with their trash and side logs, and of what is erased and kept.
 func contentOf(t testing.TB, admin *pgstore.Store) string {
 	return strings.Join(slices.Concat(
 		admin.Texts(t, "select place || ' ' || owner || ' ' || name || ' ' || digest || ' ' || next::text from @.logs where place = 'session' order by root"),

@@ -49,7 +49,7 @@ const (
 )
 
 // TestEachProtectionAlone: the lock, the comparison of the head and the key each keep two writers apart without the other two, as on a
-// server whose advisory locks exclude no one. Without all three an append is lost or doubled, which this test detects.
+// server whose advisory locks do not exclude. Without all three an append is lost or doubled, which this test detects.
 func TestEachProtectionAlone(t *testing.T) {
 	t.Parallel()
 	pgtest.Shared(t)
