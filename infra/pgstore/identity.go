@@ -48,8 +48,8 @@ func (s *Store) ChangedSince(ctx context.Context, ms int64) (out []ports.Session
 // UnknownEntries implements ports.UnknownEntries: a row has the id of a session, or reading it is an error.
 func (s *Store) UnknownEntries(context.Context) ([]string, error) { return nil, nil }
 
-// Failures implements ports.Availability: nothing is a file. Calls of other handles of this process are counted too.
-func (s *Store) Failures() ports.Failures { return ports.Failures{Connections: db.Unreached()} }
+// Failures implements ports.Availability: nothing is a file.
+func (s *Store) Failures() ports.Failures { return ports.Failures{Connections: s.db.Unreached()} }
 
 // SideLogs implements ports.SideLogs.
 func (s *Store) SideLogs(ctx context.Context, owner string) (names []string, err error) {

@@ -83,15 +83,22 @@ func isConnection(err error) bool {
 		errors.Is(err, pgconn.ErrConnClosed) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) || isNetwork(err)
 }
 
-// unreached counts the faults of unreachable.
-var unreached atomic.Int64
+// unreached counts the calls of a handle that failed since the server could not be reached, or ended them.
+type unreached struct{ atomic.Int64 }
 
-// Unreached returns how many calls of this process failed since a server could not be reached, or ended them.
-func Unreached() int64 { return unreached.Load() }
+// note counts an error, if it is of such a call, and returns it.
+func (u *unreached) note(err error) error {
+	if fault.Is(err, fault.StoreUnreachable) {
+		u.Add(1)
+	}
+	return err
+}
+
+// Unreached returns how many calls of the handle failed since the server could not be reached.
+func (d *DB) Unreached() int64 { return d.unreached.Load() }
 
 // unreachable returns the STORE_UNREACHABLE fault of an error.
 func unreachable(err error) error {
-	unreached.Add(1)
 	return fault.Wrap(err, fault.StoreUnreachable, "the database cannot be reached: %s", shortly(err)).
 		Suggest("Try again when it can be reached. See what is wrong: %s.", fault.Command{"store", "check"})
 }
@@ -129,7 +136,6 @@ func serverFault(p *pgconn.PgError) error {
 	case p.Code == stateLocked:
 		return fault.Wrap(p, fault.StoreLocked, "the store is in use")
 	case p.Code == stateCancelled, isClass(p, "08", "53", "57"):
-		unreached.Add(1)
 		return fault.Wrap(p, fault.StoreUnreachable, "the database server ended the call: %s", p.Message).
 			Suggest("Try again. See how the server is: %s.", check)
 	case isClass(p, "28"):
