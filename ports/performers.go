@@ -35,6 +35,9 @@ type Lease struct {
 	// Lost is closed when the lease ends, or is about to end, without Release: commands of the performer must be
 	// stopped. nil: it cannot be lost. The adapter renews the lease and measures its end by the clock of this process.
 	Lost <-chan struct{}
+	// Confirm returns nil if the lease is the present one of its session by the clock of the store, and RUN_BUSY of LostLease if it is not.
+	// It may renew the lease. nil: the lease cannot be lost.
+	Confirm func(context.Context) error
 	// Release ends the lease, and its renewal also if it returns an error: then the lease ends by itself. It is called
 	// for a lost one too, and never ends the lease of another holder.
 	Release func() error
@@ -142,6 +145,23 @@ func (h Hold) IsLost() bool {
 	default:
 		return false
 	}
+}
+
+// Confirm asks the store whether the lease is the present one of its session; IsLost says what this process knows. RUN_BUSY of
+// LostLease: it is not. ErrHold: the hold is not valid.
+func (h Hold) Confirm(ctx context.Context) error {
+	if h.tenure == nil {
+		return ErrHold
+	}
+	leave, err := h.Enter(h.tenure.session)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if h.tenure.lease.Confirm == nil {
+		return nil
+	}
+	return h.tenure.lease.Confirm(ctx)
 }
 
 // Within returns a context that is cancelled, with a fault of LostLease as its cause, when the lease is lost. The

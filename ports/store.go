@@ -26,7 +26,7 @@ type Store interface {
 	Retention
 	Trash
 	Repairs
-	Descriptors
+	Availability
 	Changes
 	SessionTimes
 	PerformerStatus

@@ -33,12 +33,18 @@ func newMachine(t *testing.T, store string) sharing {
 	return m
 }
 
-// run runs a command and returns what it prints. The exit status must be want.
-func (m sharing) run(want int, args ...string) string {
-	m.t.Helper()
+// command is a command that is not started yet.
+func (m sharing) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("waybill", args...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "HOME="+m.dir, "XDG_CONFIG_HOME="+filepath.Join(m.dir, "config"), "WAYBILL_STORE="+m.store, "WAYBILL_HOME=")
+	return cmd
+}
+
+// run runs a command and returns what it prints. The exit status must be want.
+func (m sharing) run(want int, args ...string) string {
+	m.t.Helper()
+	cmd := m.command(args...)
 	out, _ := cmd.CombinedOutput()
 	if got := cmd.ProcessState.ExitCode(); got != want {
 		m.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)

@@ -25,8 +25,14 @@ type aWorker struct {
 // startWorker starts 'work --jsonl' with flags.
 func (p program) startWorker(flags ...string) *aWorker {
 	p.t.Helper()
+	return p.started(p.command(append([]string{"work", "--jsonl"}, flags...)...))
+}
+
+// started starts a command as a worker in the background.
+func (p program) started(cmd *exec.Cmd) *aWorker {
+	p.t.Helper()
 	dir := p.t.TempDir()
-	w := &aWorker{p, p.command(append([]string{"work", "--jsonl"}, flags...)...), filepath.Join(dir, "out"), filepath.Join(dir, "errs")}
+	w := &aWorker{p, cmd, filepath.Join(dir, "out"), filepath.Join(dir, "errs")}
 	for _, to := range []struct {
 		name string
 		at   *io.Writer

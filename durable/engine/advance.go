@@ -309,7 +309,7 @@ func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position
 	if err != nil {
 		return a, err
 	}
-	err = prefix.Confirm(ctx)
+	a.Replayed, err = true, prefix.Confirm(ctx)
 	h.Keep()
 	return a, err
 }

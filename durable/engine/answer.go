@@ -68,7 +68,7 @@ type Answer struct {
 	// SourceKind and SourceRef are what the run records of the workflow's file.
 	SourceKind event.SourceKind `json:"-"`
 	SourceRef  string           `json:"-"`
-	// Replayed reports that a start found its run on record, and started none.
+	// Replayed reports that a start found its run on record, or an attempt its outcome, and recorded nothing.
 	Replayed bool `json:"-"`
 
 	// isCommand: the pending step has an action, which 'waybill run' performs, or waits, which it ends, or the HTTP

@@ -461,9 +461,9 @@ type exhausted struct {
 	times int64
 }
 
-func (e *exhausted) OutOfDescriptors() int64 {
+func (e *exhausted) Failures() ports.Failures {
 	e.times++
-	return e.times
+	return ports.Failures{Descriptors: e.times}
 }
 
 // TestIndexKeepsNothingUnread: what was read without file descriptors is not kept.

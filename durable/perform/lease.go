@@ -18,6 +18,15 @@ func isLostLease(err error) bool {
 	return err != nil && f.Code == fault.RunBusy && f.Details["leaseLost"] == true
 }
 
+// confirmHold asks the store for the lease if the last attempt was answered from the log, and recorded nothing: another performer may have
+// recorded it, and be at work on what follows. What an attempt records proves the lease itself.
+func (e *execution) confirmHold(ctx context.Context) error {
+	if !e.answer.Replayed {
+		return nil
+	}
+	return e.hold.Confirm(ctx)
+}
+
 // lostLease is the error of a call whose lease was lost: RUN_BUSY, or INTERRUPTED if ctx has ended as well. err is
 // the error with which the work ended; one that has another cause than the loss is returned as it is.
 func (e *execution) lostLease(ctx context.Context, err error) error {

@@ -208,6 +208,30 @@ func TestLateResultIsAnsweredFromTheLog(t *testing.T) {
 	}
 }
 
+// A result that arrives when another performer is at work on the next step is answered from the log, and is no reason to perform that step
+// as well: an answer from the log proves no lease.
+func TestLateResultContinuesNothing(t *testing.T) {
+	recorded := ports.CommandOutcome{DurationMs: 7}
+	for _, late := range []ports.CommandOutcome{{DurationMs: 99, OutputHead: "late"}, recorded} {
+		h, a, b := newMachines(t, steps(buildStep+strings.ReplaceAll(buildStep, "build", "pack")))
+		a.outcomes, b.outcomes = []ports.CommandOutcome{late}, []ports.CommandOutcome{recorded}
+		a.start(t.Context())
+		a.store.Stop()
+		h.Pass(overLease)
+		b.start(t.Context())
+		b.finish <- struct{}{}
+		b.waits(b.began)
+		wantLost(t, a.end(), "host-2")
+		if len(a.tries) != 1 {
+			t.Errorf("%d commands", len(a.tries))
+		}
+		if err := b.end(); err != nil {
+			t.Error(err)
+		}
+		b.wantDone(2)
+	}
+}
+
 // A lease without a successor is lost as well: the next performer performs the step.
 func TestLeaseLostBetweenCommandAndAppend(t *testing.T) {
 	h, a, b := newMachines(t, steps(buildStep))

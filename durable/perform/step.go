@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -58,7 +59,8 @@ func (e *execution) step(ctx context.Context) error {
 	}
 	e.Display.StepBegan(t.stepView())
 	for {
-		if err := t.checkOpen(); err != nil { // paused, since the attempt before
+		// The run may be paused, and the lease lost, since the attempt before.
+		if err := cmp.Or(t.checkOpen(), t.confirmHold(ctx)); err != nil {
 			return err
 		}
 		blockers, err := t.attemptOnce(ctx)
@@ -233,6 +235,7 @@ func (s *stepRun) catchUp(ctx context.Context) error {
 		return nil
 	}
 	err := s.locateTip(ctx)
+	s.answer.Replayed = true
 	s.answer.Warnings = append(kept, s.answer.Warnings...)
 	return err
 }

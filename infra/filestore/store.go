@@ -70,7 +70,7 @@ var (
 	_ ports.Retention       = (*Store)(nil)
 	_ ports.Tombstones      = (*Store)(nil)
 	_ ports.Trash           = (*Store)(nil)
-	_ ports.Descriptors     = (*Store)(nil)
+	_ ports.Availability    = (*Store)(nil)
 	_ ports.PerformerStatus = (*Store)(nil)
 )
 

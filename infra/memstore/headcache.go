@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
 )
 
 // CachedHead implements ports.HeadCache. It returns the first most bytes of the entry, none where
@@ -44,5 +45,9 @@ func (s *Store) StoreHead(ctx context.Context, log manifest.Log, format int, dat
 // headName returns the key of a log's entry: each format has its own.
 func headName(log manifest.Log, format int) string { return fmt.Sprintf("%s-%d", log.Root, format) }
 
-// OutOfDescriptors implements ports.Descriptors: nothing is a file.
-func (s *Store) OutOfDescriptors() int64 { return 0 }
+// Failures implements ports.Availability: nothing is a file.
+func (s *Store) Failures() ports.Failures {
+	s.process.mu.Lock()
+	defer s.process.mu.Unlock()
+	return ports.Failures{Connections: s.process.unreached}
+}

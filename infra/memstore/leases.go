@@ -36,13 +36,25 @@ func (d *Disk) checkLease(p manifest.Plan) error {
 	if p.Lease == 0 {
 		return nil
 	}
-	switch g := d.present(p.Log.Owner); {
+	return d.refuseLost(p.Log.Owner, p.Lease)
+}
+
+// refuseLost is ports.LostLease for a token that is not that of the present lease; the caller holds mu.
+func (d *Disk) refuseLost(session string, token int64) error {
+	switch g := d.present(session); {
 	case g == nil:
-		return ports.LostLease(p.Log.Owner, ports.Holder{})
-	case g.token != p.Lease:
-		return ports.LostLease(p.Log.Owner, g.holder)
+		return ports.LostLease(session, ports.Holder{})
+	case g.token != token:
+		return ports.LostLease(session, g.holder)
 	}
 	return nil
+}
+
+// confirm is ports.Lease.Confirm.
+func (d *Disk) confirm(s id.Session, token int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.refuseLost(s.String(), token)
 }
 
 // Performers keeps the performers of sessions apart.
@@ -67,7 +79,13 @@ func (p performers) Hold(ctx context.Context, s id.Session) (ports.Lease, error)
 		}
 		return p.s.disk.renew(s, token)
 	})
-	return ports.Lease{Token: token, Lost: kept.Lost(), Release: func() error {
+	confirm := func(ctx context.Context) error {
+		if err := p.s.reach(ctx); err != nil {
+			return err
+		}
+		return p.s.disk.confirm(s, token)
+	}
+	return ports.Lease{Token: token, Lost: kept.Lost(), Confirm: confirm, Release: func() error {
 		kept.Stop()
 		if err := p.s.reach(context.Background()); err != nil {
 			return err

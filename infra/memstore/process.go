@@ -22,6 +22,8 @@ type process struct {
 	calls   int       // of ports so far
 	cut     *Cut      // nil: the store can be reached
 	late    bool      // the answer to the commit in progress is lost
+	// unreached counts the calls that were cut off.
+	unreached int64
 }
 
 // Cut is when a handle is cut off from its store.
@@ -94,6 +96,7 @@ func (p *process) begin(ctx context.Context, commit bool) error {
 		p.late = true
 		return nil
 	}
+	p.unreached++
 	return fault.New(fault.StoreUnreachable, "the store cannot be reached")
 }
 

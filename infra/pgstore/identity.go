@@ -48,8 +48,8 @@ func (s *Store) ChangedSince(ctx context.Context, ms int64) (out []ports.Session
 // UnknownEntries implements ports.UnknownEntries: a row has the id of a session, or reading it is an error.
 func (s *Store) UnknownEntries(context.Context) ([]string, error) { return nil, nil }
 
-// OutOfDescriptors implements ports.Descriptors: nothing is a file.
-func (s *Store) OutOfDescriptors() int64 { return 0 }
+// Failures implements ports.Availability: nothing is a file.
+func (s *Store) Failures() ports.Failures { return ports.Failures{Connections: s.db.Unreached()} }
 
 // SideLogs implements ports.SideLogs.
 func (s *Store) SideLogs(ctx context.Context, owner string) (names []string, err error) {

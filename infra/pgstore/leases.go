@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/waybill/waybill/durable/id"
@@ -47,7 +48,14 @@ func (p performers) Hold(ctx context.Context, session id.Session) (ports.Lease, 
 		return ports.Lease{}, ports.BusyPerformer(session, ports.Holder{})
 	}
 	kept := lease.Keep(s.db.Options().Clock, lease.Default(), asked, func(ctx context.Context) error { return s.renew(ctx, session, token) })
-	return ports.Lease{Token: token, Lost: kept.Lost(), Release: func() error {
+	confirm := func(ctx context.Context) error {
+		err := s.renew(ctx, session, token)
+		if errors.Is(err, lease.ErrLost) {
+			err = s.lostLease(session.String())
+		}
+		return err
+	}
+	return ports.Lease{Token: token, Lost: kept.Lost(), Confirm: confirm, Release: func() error {
 		kept.Stop()
 		return s.release(session, token)
 	}}, nil

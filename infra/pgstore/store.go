@@ -66,7 +66,7 @@ var (
 	_ ports.SessionTimes    = (*Store)(nil)
 	_ ports.Changes         = (*Store)(nil)
 	_ ports.UnknownEntries  = (*Store)(nil)
-	_ ports.Descriptors     = (*Store)(nil)
+	_ ports.Availability    = (*Store)(nil)
 	_ ports.Controls        = (*Store)(nil)
 	_ ports.SessionControls = (*Store)(nil)
 	_ ports.SessionImporter = (*Store)(nil)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 
@@ -57,6 +58,8 @@ type worker struct {
 	passed  map[id.Run]passed
 	without map[canon.Digest]bool // workflows that are not trusted
 	full    passed                // until when nothing is begun, since the disk is full
+	away    time.Duration         // how long the worker rested last, since the store cannot be reached; 0: it can be
+	outages int                   // how often that began
 }
 
 // begun returns a worker that has performed nothing.
@@ -125,9 +128,13 @@ func (w *worker) take(ctx context.Context) (claimed bool, rest pause, err error)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return false, rest, nil
+	case fault.Is(err, fault.StoreUnreachable) && !w.once:
+		return false, w.await(err), nil
 	case err != nil:
 		return false, rest, err
-	case c.Run.IsZero():
+	}
+	w.away = 0
+	if c.Run.IsZero() {
 		w.leave(c.Rest)
 		rest = pause{min(max(lookPause, lookShare*time.Since(began)), lookPauseMax), lookPauseMax}
 		if at := c.Rest.NextAtMs; at != 0 {
@@ -147,6 +154,16 @@ func (w *worker) take(ctx context.Context) (claimed bool, rest pause, err error)
 		w.ended <- performed{c, r, err}
 	}()
 	return true, rest, nil
+}
+
+// await reports a store that cannot be reached, once until it can be, and returns how long the worker rests.
+func (w *worker) await(err error) pause {
+	if w.away == 0 {
+		w.outages++
+		w.out.left(w.explain(err), ports.Claim{}, fmt.Sprintf("outage %d", w.outages))
+	}
+	w.away = min(longer(w.away), lookPauseMax)
+	return pause{w.away, w.away}
 }
 
 // query is what the worker can perform now.

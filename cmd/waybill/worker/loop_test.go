@@ -173,6 +173,31 @@ func TestStoreThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// TestUnreachableStore: the worker waits for a store that cannot be reached, as after the failure of a server, and reports each time once. With
+// --once it ends.
+func TestUnreachableStore(t *testing.T) {
+	w := newWorld(1, func(ports.Claim) (perform.Report, error) { return perform.Report{}, nil })
+	gone := fault.New(fault.StoreUnreachable, "gone")
+	for round := 1; round < 3; round++ {
+		w.claimErr = gone
+		if err := w.live(time.Minute); !errors.Is(err, context.Canceled) || strings.Count(w.out.String(), "gone") != round {
+			t.Errorf("%v: %s", err, w.out.String())
+		}
+		if n := len(w.queries); len(w.calls) != round-1 || n < 13*round || n > 15*round+2 {
+			t.Errorf("%d calls, %d looks in %d minutes", len(w.calls), n, round)
+		}
+		w.claimErr = nil
+		w.answer = func(ports.Claim) (perform.Report, error) { w.cancel(); return perform.Report{}, nil }
+		if _ = w.live(time.Minute); len(w.calls) != round {
+			t.Errorf("%d calls after the store can be reached again", len(w.calls))
+		}
+	}
+	w.claimErr, w.once = gone, true
+	if err := w.live(time.Minute); !fault.Is(err, fault.StoreUnreachable) {
+		t.Errorf("with --once: %v", err)
+	}
+}
+
 // TestIdleWorkerRests: a worker with nothing to do looks at most every half a second, and earlier only for a wait.
 func TestIdleWorkerRests(t *testing.T) {
 	w := newWorld(0, nil)

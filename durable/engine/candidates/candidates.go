@@ -25,7 +25,7 @@ import (
 // Store is what the offers require of a store.
 type Store interface {
 	ports.Keyring
-	ports.Descriptors
+	ports.Availability
 }
 
 // Offers ranks the runs of one store. It is safe for concurrent use.

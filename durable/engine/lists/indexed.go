@@ -143,14 +143,14 @@ func (w withObjects) Object(ctx context.Context, kind manifest.ObjectKind, ref c
 func (o *Lists) KeepIn(x index.Catalogue, marks ports.SessionControls) {
 	o.index = x
 	x.ReadBy(index.Readers{ReadWords: o.words, Read: func(ctx context.Context, s id.Session) (c index.Content, err error) {
-		before := o.store.OutOfDescriptors()
+		before := o.store.Failures()
 		read := o.readSession(ctx, s)
 		mark, err := marks.SessionControl(ctx, s, ports.KeepFile)
 		c.Marked = err != nil || !mark.Data.IsNull()
 		c.Runs = read.keptRuns()
 		c.Events, c.Head, c.Notes = read.head.Next, read.head, read.notesHead
 		// What could not be opened for want of a descriptor is not known, and must not be kept as missing.
-		c.Keep = read.settled && o.store.OutOfDescriptors() == before
+		c.Keep = read.settled && o.store.Failures() == before
 		if err := ctx.Err(); err != nil {
 			return c, err // that is why it cannot be read
 		}

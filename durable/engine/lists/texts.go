@@ -260,10 +260,10 @@ func (o *Lists) stepAt(ctx context.Context, t text) string {
 
 // words is index.Index.ReadWords: it passes all texts of a session, those too that are replaced.
 func (o *Lists) words(ctx context.Context, s id.Session, add func(text string)) (about index.WordsOf, keep bool, err error) {
-	before := o.store.OutOfDescriptors()
+	before := o.store.Failures()
 	t, err := o.textsOf(ctx, s, func(text string) bool {
 		add(text)
 		return false
 	})
-	return index.WordsOf{Long: t.long}, t.settled && o.store.OutOfDescriptors() == before, err
+	return index.WordsOf{Long: t.long}, t.settled && o.store.Failures() == before, err
 }

@@ -25,7 +25,7 @@ const Last = "@last"
 // reference is, and RUN_AMBIGUOUS.
 func (r *Reader) Locate(ctx context.Context, ref string) (Position, error) {
 	ref = id.Typed(ref)
-	at, err := r.searchRun(ctx, ref, r.Index)
+	at, err := Search(r.source, func() (runMatch, error) { return r.searchRun(ctx, ref, r.Index) })
 	if err != nil {
 		return Position{}, explain(ctx, r, ref, err)
 	}
@@ -53,7 +53,7 @@ func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
 // lookup is Lookup by an index; nil: every session is read.
 func lookup(ctx context.Context, r *Reader, ref string, x index.Catalogue) (FoundRun, error) {
 	ref = id.Typed(ref)
-	found, err := searchPlaces(ctx, r, ref, x)
+	found, err := Search(r.source, func() (runMatch, error) { return searchPlaces(ctx, r, ref, x) })
 	if err != nil {
 		return FoundRun{}, explain(ctx, r, ref, err)
 	}

@@ -30,7 +30,7 @@ type Source interface {
 	ports.Sessions
 	ports.HeadCache
 	ports.Keyring
-	ports.Descriptors
+	ports.Availability
 }
 
 // Reader reads the sessions of one store and remembers what it read. It is safe

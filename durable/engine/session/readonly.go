@@ -76,5 +76,10 @@ func (b Bundle) InspectWithObjects(ctx context.Context, _ func(manifest.ObjectKi
 // LogBytes implements ports.Digests: the size is unknown.
 func (Bundle) LogBytes(context.Context, manifest.Log) (int64, error) { return 0, nil }
 
-// OutOfDescriptors implements ports.Descriptors: an open bundle opens no more files.
-func (Bundle) OutOfDescriptors() int64 { return 0 }
+// Failures implements ports.Availability: an open bundle opens no more files, and one of another store is in that.
+func (b Bundle) Failures() ports.Failures {
+	if of, ok := b.Bundle.(ports.Availability); ok {
+		return of.Failures()
+	}
+	return ports.Failures{}
+}

@@ -173,6 +173,9 @@ func (s *Source) InspectSession(context.Context, id.Session) ([]manifest.Finding
 	return nil, nil
 }
 
+// Failures implements ports.Availability.
+func (s *Source) Failures() ports.Failures { return s.x.ex.store.Failures() }
+
 // WithoutChanges implements ports.Inspector.
 func (s *Source) WithoutChanges(ctx context.Context, log manifest.Log, do func() error) error {
 	return s.x.ex.store.WithoutChanges(ctx, log, do)

@@ -190,9 +190,9 @@ func (m *usageCounter) countKept(ctx context.Context, own map[id.Session]ports.L
 			return nil, false, nil
 		}
 		delete(own, s)
-		before := m.u.store.OutOfDescriptors()
+		before := m.u.store.Failures()
 		log, err := m.read(ctx, r)
-		if !log.settled || len(log.digests) > namedMax || m.u.store.OutOfDescriptors() != before {
+		if !log.settled || len(log.digests) > namedMax || m.u.store.Failures() != before {
 			return nil, false, err // what could not be opened for want of a descriptor is not known
 		}
 		return log.encode(), true, err

@@ -119,7 +119,7 @@ func (r GCReport) IsEmpty() bool {
 type cleanup struct {
 	u      *Upkeep
 	by     engine.Caller
-	before int64 // operations without a file descriptor
+	before ports.Failures
 	scan   *logScan
 	report GCReport
 	// progress is that of the request.
@@ -140,7 +140,7 @@ type cleanup struct {
 // POLICY_UNCONFIRMED if the retention was not confirmed and req.Apply is set;
 // STORE_IO if the process had no file descriptor left for what the plan was made from.
 func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCReport, error) {
-	c := &cleanup{u: u, by: by, before: u.store.OutOfDescriptors(), report: GCReport{Unclear: []Unclear{},
+	c := &cleanup{u: u, by: by, before: u.store.Failures(), report: GCReport{Unclear: []Unclear{},
 		Sessions: []GCSession{}, Trash: []GCTrash{}, Objects: []GCObjects{}, Leftover: []GCLeftover{}, Logs: []GCLog{},
 		Skipped: []GCSkipped{}}}
 	// Before anything else is read: a directory in place of which there is a link cannot be.
@@ -257,7 +257,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 // checkDescriptors returns STORE_IO if the process had no file descriptor left since
 // the cleanup began: a log is not unclear for that, and a mark in a session's
 // directory that was not read may keep the session.
-func (c *cleanup) checkDescriptors() error { return session.OutOfDescriptors(c.u.store, c.before) }
+func (c *cleanup) checkDescriptors() error { return session.Unavailable(c.u.store, c.before) }
 
 // enterSafeMode empties the plan and reports why.
 func (c *cleanup) enterSafeMode() {

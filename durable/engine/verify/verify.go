@@ -121,7 +121,9 @@ func (x *Verifier) VerifyWith(ctx context.Context, o VerifyOptions) (Verificatio
 func Bundle(ctx context.Context, b ports.Bundle, progress func(VerifyProgress)) (Verification, error) {
 	source := session.ReadOnly(b)
 	noLogs := func(context.Context, *storeCheck) ([]manifest.Finding, error) { return nil, nil }
-	return reading{session.NewReader(source), source, true}.verify(ctx, VerifyOptions{Progress: progress}, noLogs)
+	return session.Whole(source, func() (Verification, error) {
+		return reading{session.NewReader(source), source, true}.verify(ctx, VerifyOptions{Progress: progress}, noLogs)
+	})
 }
 
 // verify checks every session and object; storeLogs checks the logs of the store

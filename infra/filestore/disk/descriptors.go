@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
 )
 
 // counted is a tree that counts the operations which failed because no file descriptor was left.
@@ -49,8 +50,8 @@ func (c *counted) Stat(name string) (osfs.Info, error) {
 
 func (c *counted) SyncDir(name string, kind osfs.Sync) error { return c.note(c.FS.SyncDir(name, kind)) }
 
-// OutOfDescriptors implements ports.Descriptors.
-func (d *Disk) OutOfDescriptors() int64 { return d.files.n.Load() }
+// Failures implements ports.Availability.
+func (d *Disk) Failures() ports.Failures { return ports.Failures{Descriptors: d.files.n.Load()} }
 
 // Acquire takes a lock file of the store; errors are those of lock.Locks.
 func (d *Disk) Acquire(ctx context.Context, name string, mode lock.Mode, wait time.Duration) (*lock.Held, error) {

@@ -1,4 +1,6 @@
 package read
 
-// OutOfDescriptors implements ports.Descriptors.
-func (r *Reader) OutOfDescriptors() int64 { return r.d.OutOfDescriptors() }
+import "github.com/waybill/waybill/ports"
+
+// Failures implements ports.Availability.
+func (r *Reader) Failures() ports.Failures { return r.d.Failures() }

@@ -30,6 +30,8 @@ type Conn struct {
 	warned *pgconn.Notice // the last warning of the server since run began
 	limit  time.Duration  // how long one run may take; 0: as long as its context
 	idle   time.Time      // since when it is in the pool
+	// unreached is that of the handle.
+	unreached *unreached
 }
 
 // Statement is one statement with its parameters. The zero Statement is none.
@@ -212,12 +214,16 @@ type Runner func(context.Context, ...Statement) error
 
 // On returns a runner on a connection.
 func On(c *Conn) Runner {
-	return func(ctx context.Context, all ...Statement) error { return Failure(ctx, c.Run(ctx, all...)) }
+	return func(ctx context.Context, all ...Statement) error {
+		return c.unreached.note(Failure(ctx, c.Run(ctx, all...)))
+	}
 }
 
 // OnLong returns a runner on a connection whose answers may take as long as LongMost.
 func OnLong(c *Conn) Runner {
-	return func(ctx context.Context, all ...Statement) error { return Failure(ctx, c.runLong(ctx, all...)) }
+	return func(ctx context.Context, all ...Statement) error {
+		return c.unreached.note(Failure(ctx, c.runLong(ctx, all...)))
+	}
 }
 
 // close ends the connection without waiting for the server.

@@ -53,6 +53,7 @@ type DB struct {
 	o         Options
 	pool      *pool
 	committed func(places ...string)
+	unreached *unreached
 }
 
 // Open returns a handle of the store at an address. It does not connect: the first call does.
@@ -68,7 +69,7 @@ func Open(a Address, o Options) *DB {
 		o.Who.PID = os.Getpid()
 		o.Who.Host, _ = os.Hostname()
 	}
-	d := &DB{address: a, o: o, committed: func(...string) {}}
+	d := &DB{address: a, o: o, committed: func(...string) {}, unreached: &unreached{}}
 	d.pool = &pool{connect: d.connect}
 	return d
 }
@@ -122,7 +123,7 @@ func (d *DB) dial(ctx context.Context) (*Conn, error) { return d.dialWith(ctx, n
 
 // dialWith is dial with a receiver of notifications.
 func (d *DB) dialWith(ctx context.Context, notified pgconn.NotificationHandler) (*Conn, error) {
-	config, c := d.address.config.Copy(), &Conn{schema: d.address.schema, limit: AnswerMost}
+	config, c := d.address.config.Copy(), &Conn{schema: d.address.schema, limit: AnswerMost, unreached: d.unreached}
 	config.OnNotification, config.MaxProtocolMessageBodyLen = notified, messageMost
 	config.RuntimeParams["application_name"] = applicationName(d.o.Who)
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
@@ -198,7 +199,7 @@ func (d *DB) Run(ctx context.Context, all ...Statement) error {
 		}
 		c, fresh, err := d.pool.take(ctx)
 		if err != nil {
-			return err
+			return d.unreached.note(err)
 		}
 		rows := false
 		counted := make([]Statement, len(all))
@@ -215,7 +216,7 @@ func (d *DB) Run(ctx context.Context, all ...Statement) error {
 		gone := c.pg.IsClosed()
 		d.pool.give(c)
 		if err == nil || fresh || rows || !gone || ctx.Err() != nil {
-			return Failure(ctx, err)
+			return d.unreached.note(Failure(ctx, err))
 		}
 	}
 }
@@ -225,10 +226,10 @@ func (d *DB) Run(ctx context.Context, all ...Statement) error {
 func (d *DB) RunOnce(ctx context.Context, all ...Statement) error {
 	c, _, err := d.pool.take(ctx)
 	if err != nil {
-		return err
+		return d.unreached.note(err)
 	}
 	defer d.Rollback(c)
-	return Failure(ctx, c.Run(ctx, all...))
+	return d.unreached.note(Failure(ctx, c.Run(ctx, all...)))
 }
 
 // interrupted is the fault of a call whose context ended.

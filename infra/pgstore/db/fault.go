@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -81,6 +82,20 @@ func isConnection(err error) bool {
 	return errors.As(err, &connect) || errors.Is(err, ErrSilent) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, pgconn.ErrConnClosed) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) || isNetwork(err)
 }
+
+// unreached counts the calls of a handle that failed since the server could not be reached, or ended them.
+type unreached struct{ atomic.Int64 }
+
+// note counts an error, if it is of such a call, and returns it.
+func (u *unreached) note(err error) error {
+	if fault.Is(err, fault.StoreUnreachable) {
+		u.Add(1)
+	}
+	return err
+}
+
+// Unreached returns how many calls of the handle failed since the server could not be reached.
+func (d *DB) Unreached() int64 { return d.unreached.Load() }
 
 // unreachable returns the STORE_UNREACHABLE fault of an error.
 func unreachable(err error) error {

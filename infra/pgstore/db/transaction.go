@@ -59,7 +59,7 @@ func (d *DB) Transaction(ctx context.Context, locks ...Statement) (*Conn, error)
 		}
 		c, fresh, err := d.pool.take(ctx)
 		if err != nil {
-			return nil, err
+			return nil, d.unreached.note(err)
 		}
 		limit := c.limit
 		c.limit += d.o.LockWait
@@ -71,7 +71,7 @@ func (d *DB) Transaction(ctx context.Context, locks ...Statement) (*Conn, error)
 		gone := c.pg.IsClosed()
 		d.Rollback(c)
 		if fresh || !gone || ctx.Err() != nil {
-			return nil, Failure(ctx, err)
+			return nil, d.unreached.note(Failure(ctx, err))
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (d *DB) Long(ctx context.Context, all ...Statement) error {
 		return err
 	}
 	defer d.Rollback(c)
-	return Failure(ctx, c.runLong(ctx, all...))
+	return d.unreached.note(Failure(ctx, c.runLong(ctx, all...)))
 }
 
 // runLong is Run with answers that may take as long as LongMost.

@@ -86,7 +86,7 @@ func (s *Logs) runOf(r ports.ReadRequest) db.Runner {
 		if h.conn == nil {
 			return s.db.Run(ctx, all...)
 		}
-		return db.Failure(ctx, h.conn.Run(ctx, all...))
+		return db.On(h.conn)(ctx, all...)
 	}
 }
 

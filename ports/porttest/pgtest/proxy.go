@@ -19,7 +19,7 @@ import (
 const socketName = ".s.PGSQL.5432"
 
 // Proxy is between clients and a server. It knows the bounds of the messages of their protocol: it counts them, cuts a connection at
-// one of them, and changes statements. It is safe for concurrent use.
+// one of them, and changes statements; and it is the network that fails, with Cut and Stall. It is safe for concurrent use.
 type Proxy struct {
 	dir    string
 	server string // the path of the server's socket
@@ -29,8 +29,11 @@ type Proxy struct {
 	count   int        // messages since Watch
 	cut     int        // which of them is the last one of its connection; -1: none
 	forward bool       // it is passed on before the connection is cut
+	lasting bool       // Cut follows
 	change  [][2]string
-	silent  bool // notices of the server are left out
+	silent  bool          // notices of the server are left out
+	refuses bool          // new connections end at once
+	stalled chan struct{} // nothing passes until it is closed; nil: everything does
 	ended   bool
 	conns   map[net.Conn]bool
 }
@@ -51,11 +54,9 @@ func NewProxy(s *Server) (*Proxy, error) {
 
 // Close ends the proxy and its connections.
 func (p *Proxy) Close() {
+	p.Cut()
 	p.mu.Lock()
 	p.ended = true
-	for c := range p.conns {
-		_ = c.Close()
-	}
 	p.mu.Unlock()
 	_ = p.listen.Close()
 	_ = os.RemoveAll(p.dir)
@@ -78,7 +79,15 @@ func (p *Proxy) Through(address string) (string, error) {
 func (p *Proxy) Watch(cut int, forward bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count, p.cut, p.forward = 0, cut, forward
+	p.count, p.cut, p.forward, p.lasting = 0, cut, forward, false
+}
+
+// WatchLasting is Watch for a connection that does not come back: all others are cut with it, and each new one, until Restore.
+func (p *Proxy) WatchLasting(cut int, forward bool) {
+	p.Watch(cut, forward)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lasting = true
 }
 
 // Count returns how many messages there were since Watch.
@@ -103,6 +112,58 @@ func (p *Proxy) Silence() {
 	p.silent = true
 }
 
+// Cut ends all connections, and each new one at once, until Restore.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutAll()
+}
+
+// cutAll is Cut; the caller holds mu.
+func (p *Proxy) cutAll() {
+	p.refuses = true
+	for c := range p.conns {
+		_ = c.Close()
+	}
+	p.pass()
+}
+
+// Stall lets nothing pass until Restore, which delivers what was sent meanwhile, as a network does that lost packets: clients and the
+// server see that nothing arrives, and not the end of a connection of the other one.
+func (p *Proxy) Stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stalled == nil {
+		p.stalled = make(chan struct{})
+	}
+}
+
+// Restore ends Cut and Stall.
+func (p *Proxy) Restore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuses = false
+	p.pass()
+}
+
+// pass ends Stall; the caller holds mu.
+func (p *Proxy) pass() {
+	if p.stalled != nil {
+		close(p.stalled)
+		p.stalled = nil
+	}
+}
+
+// wait waits while nothing passes.
+func (p *Proxy) wait() {
+	p.mu.Lock()
+	stalled := p.stalled
+	p.mu.Unlock()
+	if stalled != nil {
+		<-stalled
+	}
+}
+
 // accept connects clients with the server until the proxy ends.
 func (p *Proxy) accept() {
 	for {
@@ -116,7 +177,7 @@ func (p *Proxy) accept() {
 			continue
 		}
 		p.mu.Lock()
-		if p.ended {
+		if p.ended || p.refuses {
 			_, _ = client.Close(), server.Close()
 		}
 		p.conns[client], p.conns[server] = true, true
@@ -129,17 +190,18 @@ func (p *Proxy) accept() {
 			_, _ = client.Close(), server.Close()
 		})
 		// The first message of a client has no type.
-		go p.pass(client, server, 0, end, true)
-		go p.pass(server, client, 1, end, false)
+		go p.relay(client, server, 0, end, true)
+		go p.relay(server, client, 1, end, false)
 	}
 }
 
-// pass passes messages on until one of the connections ends. The first message has a head of typed bytes before its length.
-func (p *Proxy) pass(from, to net.Conn, typed int, end func(), ofClient bool) {
+// relay passes messages on until one of the connections ends. The first message has a head of typed bytes before its length.
+func (p *Proxy) relay(from, to net.Conn, typed int, end func(), ofClient bool) {
 	defer end()
 	for ; ; typed = 1 {
 		head := make([]byte, typed+4)
 		if _, err := io.ReadFull(from, head); err != nil {
+			p.wait() // the end of a connection does not pass either
 			return
 		}
 		n := int(binary.BigEndian.Uint32(head[typed:]))
@@ -151,14 +213,25 @@ func (p *Proxy) pass(from, to net.Conn, typed int, end func(), ofClient bool) {
 			return
 		}
 		cut, forward := p.arrived(message, ofClient)
+		p.wait()
 		if !cut && !p.isLeftOut(message, ofClient) || cut && forward {
 			if _, err := to.Write(message); err != nil {
 				return
 			}
 		}
 		if cut {
+			p.isLasting()
 			return
 		}
+	}
+}
+
+// isLasting does what WatchLasting says about a connection that is cut.
+func (p *Proxy) isLasting() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lasting {
+		p.cutAll()
 	}
 }
 

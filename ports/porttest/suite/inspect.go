@@ -161,17 +161,17 @@ func descriptors(t testing.TB, b Bench) {
 	r := NewSessionFixture(1)
 	commit(t, b.Open(0), r, 0)
 	s := b.Open(0)
-	counted, ok := s.(ports.Descriptors)
+	counted, ok := s.(ports.Availability)
 	if !ok {
 		t.Fatal("the store does not count what it could not open")
 	}
-	before := counted.OutOfDescriptors()
+	before := counted.Failures()
 	restore := b.Starve()
 	defer restore()
 	if _, err := s.Read(context.Background(), ports.ReadRequest{Log: r.Log}, ports.Skip); err == nil {
 		t.Error("a log was read without a descriptor")
 	}
-	if counted.OutOfDescriptors() <= before {
+	if counted.Failures() == before {
 		t.Error("a log that could not be opened was not counted")
 	}
 }

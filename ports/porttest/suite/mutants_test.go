@@ -165,7 +165,7 @@ func idleMethods() []idle {
 		ofStore("Digests.LogBytes", digests, func(st s) s { return noLogBytes{st} }),
 		over(storetest.Directory, "UnknownEntries.UnknownEntries", "logs of unknown names are reported",
 			func(st s) s { return noUnknownEntries{st} }),
-		over(storetest.Crash, "Descriptors.OutOfDescriptors", "what could not be opened is counted",
+		over(storetest.Crash, "Availability.Failures", "what could not be opened is counted",
 			func(st s) s { return noDescriptors{st} }),
 	}...)
 }

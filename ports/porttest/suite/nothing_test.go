@@ -153,7 +153,7 @@ func (noInspectWithObjects) InspectWithObjects(ctx, func(kind, digest)) (f []fin
 func (noLogBytes) LogBytes(ctx, manifest.Log) (n int64, err error) { return }
 
 func (noUnknownEntries) UnknownEntries(ctx) (names []string, err error) { return }
-func (noDescriptors) OutOfDescriptors() (n int64)                       { return }
+func (noDescriptors) Failures() (n ports.Failures)                      { return }
 
 func (noNotPerformed) NotPerformed(ctx, id.Session) (err error)                   { return }
 func (noBriefs) Briefs(ctx, ports.BriefQuery) (l []ports.BriefSession, err error) { return }

@@ -153,6 +153,9 @@ func staleLease(t testing.TB, open func(time.Duration) Store) {
 	wantLost(t, a, plan(first.Token), false, "a lease that has ended")
 	second := hold(t, b, r.Session)
 	wantLost(t, a, plan(first.Token), true, "a lease that another handle has taken over")
+	if err := first.Confirm(t.Context()); !fault.Is(err, fault.RunBusy) || second.Confirm(t.Context()) != nil {
+		t.Errorf("a lease that another handle has taken over is confirmed: %v", err)
+	}
 	wantLost(t, b, plan(first.Token), true, "the same by another handle")
 	wantLost(t, a, leasedPlan(Notes(SessionNotes(r.Session), 0, "x"), first.Token), true, "a side log")
 	if _, err := Gate(b, leasedPlan(Notes(SessionNotes(r.Session), 0, "x"), second.Token)); err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 // Store is the set of ports that every store implements. Capabilities that a store may lack are asserted where they are
-// checked: ports.UnknownEntries, ports.Descriptors and ports.Briefs. Ports that are implemented beside a store have suites of their
+// checked: ports.UnknownEntries, ports.Availability and ports.Briefs. Ports that are implemented beside a store have suites of their
 // own in package adapters.
 type Store interface {
 	ports.Logs
