@@ -18,13 +18,14 @@ import (
 type sharing struct {
 	t     *testing.T
 	dir   string
-	store string // its $WAYBILL_STORE
+	store string   // its $WAYBILL_STORE
+	env   []string // further variables
 }
 
 // newMachine returns a machine with a workflow of two steps, of which the second one is a command.
 func newMachine(t *testing.T, store string) sharing {
 	t.Helper()
-	m := sharing{t, t.TempDir(), store}
+	m := sharing{t: t, dir: t.TempDir(), store: store}
 	flow := `{"id":"team.two","name":"Two","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"p"},
 		{"id":"two","title":"Two","prompt":"p","action":{"kind":"command","argv":["echo","hello"]}}]}`
 	if err := os.WriteFile(filepath.Join(m.dir, "flow.json"), []byte(flow), 0o600); err != nil {
@@ -39,6 +40,7 @@ func (m sharing) run(want int, args ...string) string {
 	cmd := exec.Command("waybill", args...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "HOME="+m.dir, "XDG_CONFIG_HOME="+filepath.Join(m.dir, "config"), "WAYBILL_STORE="+m.store, "WAYBILL_HOME=")
+	cmd.Env = append(cmd.Env, m.env...)
 	out, _ := cmd.CombinedOutput()
 	if got := cmd.ProcessState.ExitCode(); got != want {
 		m.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)

@@ -24,6 +24,7 @@ const (
 	stateNoTable      = "42P01"
 	stateNoSchema     = "3F000"
 	stateNoDatabase   = "3D000"
+	stateNoParameter  = "42704"
 	stateDiskFull     = "53100"
 	stateLocked       = "55P03"
 	stateCancelled    = "57014"
@@ -109,8 +110,8 @@ func serverFault(p *pgconn.PgError) error {
 			Suggest("Connect to the primary server with a role that may write. See which one answers: %s.", check)
 	case p.Code == stateNoRight:
 		return fault.Wrap(p, fault.StoreReadOnly, "the role of this connection lacks a right: %s", p.Message).
-			Suggest("Connect with a role that may write to the store, or let its owner grant the rights: %s.",
-				fault.Command{"store", "init", "--writer", "ROLE"})
+			Suggest("Connect with a role that has it, or let the owner of the schema grant the rights: %s or %s.",
+				fault.Command{"store", "init", "--writer", "ROLE", "--store", "URL"}, fault.Command{"store", "init", "--reader", "ROLE", "--store", "URL"})
 	case p.Code == stateDiskFull:
 		return fault.Wrap(p, fault.StoreFull, "the disk of the database server is full: %s", p.Message)
 	case p.Code == stateCorrupt, p.Code == stateCorruptIndex:
