@@ -110,7 +110,7 @@ func TestFullLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		notes = "step " + strconv.Itoa(acknowledged)
-		a = m.answer(0, "start", "flow.json", "--title", notes)
+		a = m.answer(0, "start", "flow.json", "--title", "run "+strconv.Itoa(acknowledged))
 		call = a.advance("--notes", notes, "--artifact", big)
 		out, status := m.begin(append(call, "--json")...)()
 		if status == 0 {
@@ -127,7 +127,7 @@ func TestFullLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.once(notes, call)
-	if out := m.run(0, "runs", "list", "--json", "--limit", "200"); strings.Count(out, `"step `) != acknowledged {
-		t.Errorf("%d runs of %d are left", strings.Count(out, `"step `), acknowledged)
+	if out := m.run(0, "runs", "list", "--json", "--limit", "200"); strings.Count(out, `"run `) != acknowledged {
+		t.Errorf("%d runs of %d are left", strings.Count(out, `"run `), acknowledged)
 	}
 }

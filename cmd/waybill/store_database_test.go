@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
 	"os"
@@ -221,5 +222,65 @@ func TestSharedStoreExchanges(t *testing.T) {
 	}
 	if out := local.run(0, "push", "@last", "--to", store); !strings.Contains(out, "Nothing was written") {
 		t.Errorf("a second push: %s", out)
+	}
+	far.run(0, "export", "@last", "-o", "far.bundle")
+	local.run(0, "export", "@last", "-o", "local.bundle")
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("the independent verifier is not asked: there is no python3")
+	}
+	bundle := filepath.Join(far.dir, "far.bundle")
+	for _, args := range [][]string{{"verify.py", local.store}, {"bundle.py", bundle, filepath.Join(local.dir, "local.bundle"), "--against", local.store}} {
+		out, err := exec.Command(python, append([]string{"-SB", "../../testdata/independent/" + args[0]}, args[1:]...)...).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "error ") {
+			t.Errorf("the independent verifier, %v: %v: %s", args, err, out)
+		}
+	}
+	// It reads them: a changed byte is found.
+	data, err := os.ReadFile(bundle)
+	if err == nil {
+		err = os.WriteFile(bundle, bytes.Replace(data, []byte("done in the database"), []byte("done in the databasE"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(python, "-SB", "../../testdata/independent/bundle.py", bundle).CombinedOutput(); err == nil {
+		t.Errorf("a changed bundle: %s", out)
+	}
+}
+
+// TestAuditOfSharedSettings: the audit log of what a machine has set for a store is verified with the one of the store.
+func TestAuditOfSharedSettings(t *testing.T) {
+	t.Parallel()
+	store, _ := sharedStore(t)
+	m := newMachine(t, store)
+	m.run(0, "start", "flow.json")
+	m.run(0, "config", "set", "autonomy", "guided")
+	if out := m.run(0, "audit", "verify"); !strings.Contains(out, "no errors") {
+		t.Errorf("audit verify: %s", out)
+	}
+	logs, err := filepath.Glob(filepath.Join(m.dir, "config/waybill/stores/*/audit/manifest.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("the audit logs of the machine are %v, %v", logs, err)
+	}
+	data, err := os.ReadFile(logs[0])
+	if err == nil {
+		data[len(data)/2] ^= 1
+		err = os.WriteFile(logs[0], data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := m.run(5, "audit", "verify"); !strings.Contains(out, "the settings of this machine: ") {
+		t.Errorf("audit verify of a changed log: %s", out)
+	}
+}
+
+// TestSeamsOfSharedStores: test seams are refused before anything connects.
+func TestSeamsOfSharedStores(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "postgres:///postgres?host=/nowhere&user=waybill")
+	if out := m.run(2, "serve", "--test-seams"); !strings.Contains(out, "other machines share") {
+		t.Errorf("test seams: %s", out)
 	}
 }

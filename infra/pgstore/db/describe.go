@@ -40,7 +40,7 @@ func (d *DB) describe(ctx context.Context, c *Conn, out *doctor.Database) error 
 			out.ReadOnly = r.IsTrue(9)
 			return nil
 		}),
-		Query("select count(*) filter (where sync_state in ('sync', 'quorum')), count(*) from pg_stat_replication").Into(func(r Row) error {
+		Query("select count(*) filter (where sync_state in ('sync', 'quorum')), count(sync_state) from pg_stat_replication").Into(func(r Row) error {
 			out.SynchronousAttached, out.Attached = r.Int(0), r.Int(1)
 			return nil
 		}),
