@@ -83,7 +83,7 @@ func TestFullDatabase(t *testing.T) {
 	m.once("a large note", call)
 }
 
-// TestFullLog: the disk of the write-ahead log is full, which ends the server. What was acknowledged is there when it has space again,
+// TestFullLog: the disk of the write-ahead log is full, which ends the server. What was acknowledged is stored when it has space again,
 // and the call that was cut off is answered by its token.
 func TestFullLog(t *testing.T) {
 	if !sample.Exhaustive() {

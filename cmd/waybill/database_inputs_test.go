@@ -124,7 +124,7 @@ func (d *database) badInputs(closed, silent int) []badInput {
 		{name: "a replica by choice", url: tcp("open", d.port, "&target_session_attrs=any")},
 		{name: "an unknown parameter", url: tcp("open", d.port, "&colour=red")},
 		{name: "too many connections", url: as("crowded"), before: []string{"create role crowded login connection limit 0"}},
-		{name: "a role without rights", url: as("stranger")},
+		{name: "a role without rights", url: as("outsider")},
 		{name: "a role that may read only", url: as("reader")},
 		{name: "a role of read-only transactions", url: as("still")},
 		{name: "a read-only server", url: team, before: []string{"alter database postgres set default_transaction_read_only = on"},
@@ -145,7 +145,7 @@ func (d *database) badInputs(closed, silent int) []badInput {
 func TestDatabaseInputs(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t, listening)
-	d.sql("create role open login superuser", "create role keyed login password '"+pgtest.PasswordOf+"'", "create role stranger login",
+	d.sql("create role open login superuser", "create role keyed login password '"+pgtest.PasswordOf+"'", "create role outsider login",
 		"create role reader login", "create role still login", "alter role still set default_transaction_read_only = on")
 	m, _ := d.team()
 	m.run(0, "store", "init", "--reader", "reader", "--writer", "still")

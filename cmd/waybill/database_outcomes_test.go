@@ -128,7 +128,7 @@ func TestCancelledCommit(t *testing.T) {
 	m.once("cancelled commit", a.advance("--notes", "cancelled commit"))
 }
 
-// TestCommitThatWaits: no replica is there for longer than a command waits. The answer is that the outcome is unknown; when there are
+// TestCommitThatWaits: no replica answers for longer than a command waits. The answer is that the outcome is unknown; when there are
 // replicas again, the same token gets the answer that was recorded.
 func TestCommitThatWaits(t *testing.T) {
 	if !sample.Exhaustive() {

@@ -38,7 +38,13 @@ func newMachine(t *testing.T, store string) sharing {
 // run runs a command and returns what it prints. The exit status must be want.
 func (m sharing) run(want int, args ...string) string {
 	m.t.Helper()
-	cmd := exec.Command("waybill", args...)
+	return m.program(want, "waybill", args...)
+}
+
+// program is run for another program than waybill.
+func (m sharing) program(want int, name string, args ...string) string {
+	m.t.Helper()
+	cmd := exec.Command(name, args...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "HOME="+m.dir, "XDG_CONFIG_HOME="+filepath.Join(m.dir, "config"), "WAYBILL_STORE="+m.store, "WAYBILL_HOME=")
 	cmd.Env = append(cmd.Env, m.env...)
@@ -255,7 +261,7 @@ func TestAuditOfSharedSettings(t *testing.T) {
 	store, _ := sharedStore(t)
 	m := newMachine(t, store)
 	m.run(0, "start", "flow.json")
-	m.run(0, "config", "set", "autonomy", "guided")
+	m.program(0, "person", "y", "waybill", "trust", "flow.json")
 	if out := m.run(0, "audit", "verify"); !strings.Contains(out, "no errors") {
 		t.Errorf("audit verify: %s", out)
 	}

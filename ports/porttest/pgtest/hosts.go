@@ -74,3 +74,11 @@ func (s *Server) Ends() { <-s.ended }
 
 // Reload lets the server read its settings again.
 func (s *Server) Reload() error { return s.Signal(syscall.SIGHUP) }
+
+// Installed returns the directory of the programs of a server, and the user as whom it runs; nil: as this one.
+func Installed() (bin string, id *syscall.Credential, err error) {
+	if bin, err = programs(); err == nil {
+		id, err = account()
+	}
+	return bin, id, err
+}
