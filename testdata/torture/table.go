@@ -37,8 +37,10 @@ func print(c *chaos, l *ledger, r result, seed uint64, took time.Duration) {
 			line(string(one), c.counts[one])
 		}
 	}
-	line("losers that were rewound; that got a copy", fmt.Sprintf("%d; %d", c.rewound, c.copied))
-	line("connections terminated and waits cancelled, one by one", c.signals)
+	if c.Cluster != nil {
+		line("losers that were rewound; that got a copy", fmt.Sprintf("%d; %d", c.rewound, c.copied))
+		line("connections terminated and waits cancelled, one by one", c.signals)
+	}
 	if rounds > 0 {
 		line("mean time of a promotion", (c.promoted / time.Duration(rounds)).Round(time.Millisecond))
 	}
