@@ -97,7 +97,7 @@ func TestFullLog(t *testing.T) {
 		logs := filepath.Join(d.server.Data(), "pg_wal")
 		return errors.Join(exec.Command("cp", "-a", logs, dir).Run(), os.RemoveAll(logs), os.Symlink(filepath.Join(dir, "pg_wal"), logs))
 	}, settings...)
-	m, a := d.team()
+	m, _ := d.team()
 	free := fill(t, dir)
 	big, notes, call := filepath.Join(m.dir, "big"), "", []string(nil)
 	acknowledged := 0
@@ -110,7 +110,7 @@ func TestFullLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		notes = "step " + strconv.Itoa(acknowledged)
-		a = m.answer(0, "start", "flow.json", "--title", "run "+strconv.Itoa(acknowledged))
+		a := m.answer(0, "start", "flow.json", "--title", "run "+strconv.Itoa(acknowledged))
 		call = a.advance("--notes", notes, "--artifact", big)
 		out, status := m.begin(append(call, "--json")...)()
 		if status == 0 {

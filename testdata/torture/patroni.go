@@ -30,6 +30,7 @@ const (
 	serverOnly kind = "server of the primary killed, its Patroni continues"
 	atPatroni  kind = "primary frozen with its Patroni, continued behind the promotion"
 	atMachine  kind = "primary killed with its Patroni"
+	restarted  kind = "Patroni started again on all nodes, since no replica was synchronous for minutes"
 )
 
 // ofPatroniOnly are these kinds.
@@ -213,19 +214,21 @@ func (c *patroni) leader(ctx context.Context, lost *member) (*member, error) {
 
 // await waits until one node is the primary, one its synchronous replica, and all run.
 func (c *patroni) await(ctx context.Context) error {
+	seen := map[string]int{}
 	for end := time.Now().Add(patience); time.Now().Before(end) && ctx.Err() == nil; pause(ctx, 100*time.Millisecond) {
-		seen, running := map[string]int{}, 0
+		running := 0
+		clear(seen)
 		for _, m := range c.all {
 			role, state := m.role()
-			if seen[role]++; state == "running" {
+			if seen[role+" "+state]++; state == "running" || state == "streaming" {
 				running++
 			}
 		}
-		if seen["master"]+seen["primary"] == 1 && seen["sync"] == 1 && running == len(c.all) {
+		if seen["master running"]+seen["primary running"] == 1 && seen["sync running"]+seen["sync streaming"] == 1 && running == len(c.all) {
 			return nil
 		}
 	}
-	return fmt.Errorf("the nodes do not come back: %s", c.logs())
+	return fmt.Errorf("the nodes do not come back, they are %v: %s", seen, c.logs())
 }
 
 // logs are the ends of the logs of the nodes.
@@ -254,7 +257,13 @@ func (c *patroni) run(ctx context.Context, rounds []round) error {
 			return err
 		}
 		c.promoted += time.Since(lost)
-		if err := c.await(ctx); err != nil {
+		err = c.await(ctx)
+		if err != nil { // a Patroni that does not find its replica again is what an administrator starts again
+			fmt.Fprintln(c.out, err)
+			c.counts[restarted]++
+			err = c.restart(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("round %d (%s): %w", i+1, what, err)
 		}
 		fmt.Fprintf(c.out, "%4d of %d  %5.0f s  %s\n", i+1, len(rounds), time.Since(start).Seconds(), what)
@@ -263,6 +272,18 @@ func (c *patroni) run(ctx context.Context, rounds []round) error {
 		}
 	}
 	return nil
+}
+
+// restart starts Patroni again on all nodes. The servers continue.
+func (c *patroni) restart(ctx context.Context) error {
+	for _, m := range c.all {
+		_ = m.cmd.Process.Kill()
+		_ = m.cmd.Wait()
+		if err := c.start(m); err != nil {
+			return err
+		}
+	}
+	return c.await(ctx)
 }
 
 // lose ends or freezes the primary, and returns when there is one again.

@@ -47,7 +47,7 @@ func dialed(err error) error {
 }
 
 // tried returns the errors of the hosts that were tried.
-func tried(err error) (out []error) {
+func tried(err error) []error {
 	var connect *pgconn.ConnectError
 	if !errors.As(err, &connect) {
 		return []error{err}
@@ -56,10 +56,7 @@ func tried(err error) (out []error) {
 	if !ok {
 		return []error{connect.Unwrap()}
 	}
-	for _, one := range several.Unwrap() {
-		out = append(out, one)
-	}
-	return out
+	return several.Unwrap()
 }
 
 // reasonOf names a host with what it did, and says what to do about it; "" for what is to be done about all others.
