@@ -189,6 +189,9 @@ func TestLostConnections(t *testing.T) {
 			default:
 				t.Errorf("%s: exit status %d, changed: %v: %s", notes, status, after != before, out)
 			}
+			if status != 0 && jargon.MatchString(out) {
+				t.Errorf("%s: %s", notes, out)
+			}
 			m.once(notes, call)
 		}
 	}

@@ -83,9 +83,13 @@ func isConnection(err error) bool {
 		errors.Is(err, pgconn.ErrConnClosed) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) || isNetwork(err)
 }
 
-// unreachable returns the STORE_UNREACHABLE fault of an error.
+// unreachable returns the STORE_UNREACHABLE fault of an error of a connection.
 func unreachable(err error) error {
-	return fault.Wrap(err, fault.StoreUnreachable, "the database cannot be reached: %s", shortly(err)).
+	reason := "the connection was lost"
+	if errors.Is(err, ErrSilent) || errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
+		reason = "it did not answer in time"
+	}
+	return fault.Wrap(err, fault.StoreUnreachable, "the database cannot be reached: %s", reason).
 		Suggest("Try again when it can be reached. See what is wrong: %s.", fault.Command{"store", "check"})
 }
 
