@@ -30,6 +30,7 @@ const (
 	serverOnly kind = "server of the primary killed, its Patroni continues"
 	atPatroni  kind = "primary frozen with its Patroni, continued behind the promotion"
 	atMachine  kind = "primary killed with its Patroni"
+	waited     kind = "no other node promoted for minutes, until the lost one came back"
 	restarted  kind = "Patroni started again on all nodes, since no replica was synchronous for minutes"
 )
 
@@ -197,8 +198,8 @@ func (m *member) role() (role, state string) {
 	return doc.Role, doc.State
 }
 
-// patience is how long the cluster may take to have a primary and all replicas again.
-const patience = 3 * time.Minute
+// patience is how long the cluster may take to have a primary, and all replicas, again.
+const patience = 90 * time.Second
 
 // leader waits for a primary that is not the one that was lost; nil: for any.
 func (c *patroni) leader(ctx context.Context, lost *member) (*member, error) {
@@ -296,15 +297,24 @@ func (c *patroni) lose(ctx context.Context, old *member, what kind, r round) err
 		return err
 	case atPatroni:
 		c.signal(old, true, syscall.SIGSTOP)
-		_, err := c.leader(ctx, old)
+		err := c.replaced(ctx, old)
 		pause(ctx, r.lossFor)
 		c.signal(old, true, syscall.SIGCONT)
 		return err
 	}
 	c.signal(old, true, syscall.SIGKILL)
-	_, err := c.leader(ctx, old)
+	err := c.replaced(ctx, old)
 	pause(ctx, r.lossFor)
 	return errors.Join(err, c.start(old))
+}
+
+// replaced waits for another primary. There is none where the lost one did not know a synchronous replica: then no node is known to have
+// all that was acknowledged, and the lost one has to come back.
+func (c *patroni) replaced(ctx context.Context, old *member) error {
+	if _, err := c.leader(ctx, old); err != nil {
+		c.counts[waited]++
+	}
+	return ctx.Err()
 }
 
 // URL implements cluster.

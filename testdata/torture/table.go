@@ -32,7 +32,7 @@ func print(c *chaos, l *ledger, r result, seed uint64, took time.Duration) {
 	line("logs that are not healthy", len(r.unhealthy))
 	line("leases granted twice, and appends behind those of a later lease", len(r.lease))
 	line("errors that no fault of a server explains", len(r.odd))
-	for _, one := range slices.Concat(losses, ofPatroniOnly, []kind{restarted}, minors) {
+	for _, one := range slices.Concat(losses, ofPatroniOnly, []kind{waited, restarted}, minors) {
 		if one != none && c.counts[one] > 0 {
 			line(string(one), c.counts[one])
 		}
