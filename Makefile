@@ -75,8 +75,8 @@ independent: binary ## check a store with a verifier that was written from docs/
 
 KILLS ?= 100
 SEED ?= 1
-torture-pg: ## kill the primaries of a PostgreSQL cluster under writers: KILLS (100) times, as SEED (1) selects
-	@$(GO) run ./testdata/torture -kills $(KILLS) -seed $(SEED)
+torture-pg: ## kill primaries of PostgreSQL under writers: KILLS (100) times, as SEED (1) selects; PATRONI=1: Patroni fails over
+	@$(GO) run ./testdata/torture -kills $(KILLS) -seed $(SEED) $(if $(PATRONI),-patroni)
 
 # The tests of a default run try a sample of each enumeration: crash states, faults,
 # changed bytes, rounds. WAYBILL_SAMPLE_SEED=N selects another sample.

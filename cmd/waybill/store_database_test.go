@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
 	"os"
@@ -18,13 +19,14 @@ import (
 type sharing struct {
 	t     *testing.T
 	dir   string
-	store string // its $WAYBILL_STORE
+	store string   // its $WAYBILL_STORE
+	env   []string // further variables
 }
 
 // newMachine returns a machine with a workflow of two steps, of which the second one is a command.
 func newMachine(t *testing.T, store string) sharing {
 	t.Helper()
-	m := sharing{t, t.TempDir(), store}
+	m := sharing{t: t, dir: t.TempDir(), store: store}
 	flow := `{"id":"team.two","name":"Two","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"p"},
 		{"id":"two","title":"Two","prompt":"p","action":{"kind":"command","argv":["echo","hello"]}}]}`
 	if err := os.WriteFile(filepath.Join(m.dir, "flow.json"), []byte(flow), 0o600); err != nil {
@@ -34,17 +36,27 @@ func newMachine(t *testing.T, store string) sharing {
 }
 
 // command is a command that is not started yet.
-func (m sharing) command(args ...string) *exec.Cmd {
-	cmd := exec.Command("waybill", args...)
+func (m sharing) command(args ...string) *exec.Cmd { return m.process("waybill", args...) }
+
+// process is command for another program than waybill.
+func (m sharing) process(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "HOME="+m.dir, "XDG_CONFIG_HOME="+filepath.Join(m.dir, "config"), "WAYBILL_STORE="+m.store, "WAYBILL_HOME=")
+	cmd.Env = append(cmd.Env, m.env...)
 	return cmd
 }
 
 // run runs a command and returns what it prints. The exit status must be want.
 func (m sharing) run(want int, args ...string) string {
 	m.t.Helper()
-	cmd := m.command(args...)
+	return m.program(want, "waybill", args...)
+}
+
+// program is run for another program than waybill.
+func (m sharing) program(want int, name string, args ...string) string {
+	m.t.Helper()
+	cmd := m.process(name, args...)
 	out, _ := cmd.CombinedOutput()
 	if got := cmd.ProcessState.ExitCode(); got != want {
 		m.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)
@@ -225,5 +237,65 @@ func TestSharedStoreExchanges(t *testing.T) {
 	}
 	if out := local.run(0, "push", "@last", "--to", store); !strings.Contains(out, "Nothing was written") {
 		t.Errorf("a second push: %s", out)
+	}
+	far.run(0, "export", "@last", "-o", "far.bundle")
+	local.run(0, "export", "@last", "-o", "local.bundle")
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("the independent verifier is not asked: there is no python3")
+	}
+	bundle := filepath.Join(far.dir, "far.bundle")
+	for _, args := range [][]string{{"verify.py", local.store}, {"bundle.py", bundle, filepath.Join(local.dir, "local.bundle"), "--against", local.store}} {
+		out, err := exec.Command(python, append([]string{"-SB", "../../testdata/independent/" + args[0]}, args[1:]...)...).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "error ") {
+			t.Errorf("the independent verifier, %v: %v: %s", args, err, out)
+		}
+	}
+	// It reads them: a changed byte is found.
+	data, err := os.ReadFile(bundle)
+	if err == nil {
+		err = os.WriteFile(bundle, bytes.Replace(data, []byte("done in the database"), []byte("done in the databasE"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(python, "-SB", "../../testdata/independent/bundle.py", bundle).CombinedOutput(); err == nil {
+		t.Errorf("a changed bundle: %s", out)
+	}
+}
+
+// TestAuditOfSharedSettings: the audit log of what a machine has set for a store is verified with the one of the store.
+func TestAuditOfSharedSettings(t *testing.T) {
+	t.Parallel()
+	store, _ := sharedStore(t)
+	m := newMachine(t, store)
+	m.run(0, "start", "flow.json")
+	m.program(0, "person", "y", "waybill", "trust", "flow.json")
+	if out := m.run(0, "audit", "verify"); !strings.Contains(out, "no errors") {
+		t.Errorf("audit verify: %s", out)
+	}
+	logs, err := filepath.Glob(filepath.Join(m.dir, "config/waybill/stores/*/audit/manifest.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("the audit logs of the machine are %v, %v", logs, err)
+	}
+	data, err := os.ReadFile(logs[0])
+	if err == nil {
+		data[len(data)/2] ^= 1
+		err = os.WriteFile(logs[0], data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := m.run(5, "audit", "verify"); !strings.Contains(out, "the settings of this machine: ") {
+		t.Errorf("audit verify of a changed log: %s", out)
+	}
+}
+
+// TestSeamsOfSharedStores: test seams are refused before anything connects.
+func TestSeamsOfSharedStores(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "postgres:///postgres?host=/nowhere&user=waybill")
+	if out := m.run(2, "serve", "--test-seams"); !strings.Contains(out, "other machines share") {
+		t.Errorf("test seams: %s", out)
 	}
 }

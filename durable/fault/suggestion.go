@@ -17,8 +17,14 @@ const SessionWord = "SESSION"
 // Line returns the command line with the name of the program.
 func (c Command) Line() string { return "waybill " + strings.Join(c, " ") }
 
-// String returns the command line in single quotes, as it appears in a sentence.
-func (c Command) String() string { return "'" + c.Line() + "'" }
+// String returns the command line in quotes, as it appears in a sentence: in double ones if a word of it has single ones.
+func (c Command) String() string {
+	quote := "'"
+	if strings.Contains(c.Line(), quote) {
+		quote = `"`
+	}
+	return quote + c.Line() + quote
+}
 
 // Suggestion is what to do next. Its commands are data, so that no caller has to find them in the
 // sentences: the command line adds the flags of its store, and the MCP server replaces commands

@@ -5,6 +5,8 @@ package sharedstore
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strconv"
 
 	"github.com/waybill/waybill/infra/guardcache"
@@ -31,12 +33,31 @@ func Open(a pgstore.Address, machine string, o pgstore.Options) *Store {
 func (s *Store) Hooks() ports.GuardFiles { return hooks{guardcache.New(s.machine), s.Store} }
 
 // Payloads implements ports.Store.
-func (s *Store) Payloads() ports.Payloads { return payloadcache.New(s.machine) }
+func (s *Store) Payloads() ports.Payloads { return payloads{payloadcache.New(s.machine)} }
+
+// payloads implements ports.Payloads.
+type payloads struct{ payloadcache.Payloads }
+
+// Save implements ports.Payloads.
+func (p payloads) Save(text []byte) error { return unlessMissing(p.Payloads.Save(text)) }
+
+// unlessMissing returns the error of saving a file, nil where the store of this machine does not exist: the file is only a cache.
+func unlessMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
 
 // hooks implements ports.GuardFiles: the lists are files of this machine, the sessions those of the database.
 type hooks struct {
 	guardcache.Files
 	store *pgstore.Store
+}
+
+// Save implements ports.GuardFiles.
+func (h hooks) Save(ctx context.Context, l ports.GuardList, data []byte) error {
+	return unlessMissing(h.Files.Save(ctx, l, data))
 }
 
 // overlapMs is how far back a look at the changes goes behind the one before it: a commit gets its time before it is seen.

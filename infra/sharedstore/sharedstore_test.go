@@ -89,6 +89,33 @@ func TestHooksSeeSessions(t *testing.T) {
 	}
 }
 
+// TestFilesOfNoMachine: while this machine has no settings for the store, what hooks and signing would save is left out, without an error.
+func TestFilesOfNoMachine(t *testing.T) {
+	address, err := pgstore.Parse(pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := t.TempDir()
+	s := sharedstore.Open(address, machine, pgstore.Options{})
+	defer s.Close()
+	list := ports.GuardList("list")
+	if err := s.Hooks().Save(t.Context(), list, []byte("{}")); err != nil {
+		t.Errorf("a list: %v", err)
+	}
+	if b, err := s.Hooks().Saved(t.Context(), list, 100); err != nil || b != nil {
+		t.Errorf("the list is %s, %v", b, err)
+	}
+	if err := s.Payloads().Save([]byte("{}")); err != nil {
+		t.Errorf("a text: %v", err)
+	}
+	if all, err := s.Payloads().List(); err != nil || len(all) != 0 {
+		t.Errorf("the texts are %s, %v", all, err)
+	}
+	if left, err := os.ReadDir(machine); err != nil || len(left) > 0 {
+		t.Errorf("the directory has %v, %v", left, err)
+	}
+}
+
 // gate commits a plan.
 func gate(t testing.TB, s suite.Store, p manifest.Plan) manifest.Head {
 	t.Helper()

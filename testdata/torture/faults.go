@@ -22,7 +22,10 @@ type chaos struct {
 	promoted time.Duration
 }
 
-// run does the rounds, until the context ends.
+// counted implements cluster.
+func (c *chaos) counted() *chaos { return c }
+
+// run implements cluster.
 func (c *chaos) run(ctx context.Context, rounds []round) error {
 	start := time.Now()
 	for i, r := range rounds {

@@ -16,7 +16,6 @@ import (
 	"github.com/waybill/waybill/infra/pgstore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/fixture"
-	"github.com/waybill/waybill/ports/porttest/pgtest"
 )
 
 // The size of the load.
@@ -52,7 +51,7 @@ func (s *session) advance(next, token int64) manifest.Plan {
 
 // load is the writers and performers.
 type load struct {
-	cluster *pgtest.Cluster
+	address func(schema string, first int, settings url.Values) string // of the cluster
 	ledger  *ledger
 	seed    uint64
 	shared  []*session
@@ -61,14 +60,14 @@ type load struct {
 }
 
 // newLoad makes the store and its shared sessions.
-func newLoad(ctx context.Context, c *pgtest.Cluster, seed uint64) (*load, error) {
-	l := &load{cluster: c, seed: seed, ledger: newLedger()}
+func newLoad(ctx context.Context, address func(string, int, url.Values) string, seed uint64) (*load, error) {
+	l := &load{address: address, seed: seed, ledger: newLedger()}
 	w, err := l.worker(0)
 	if err != nil {
 		return nil, err
 	}
 	defer w.store.Close()
-	if _, err := pgstore.Init(ctx, w.address, pgstore.Options{}, pgstore.Roles{}); err != nil {
+	if _, err := pgstore.Init(ctx, w.at, pgstore.Options{}, pgstore.Roles{}); err != nil {
 		return nil, err
 	}
 	for range sharedCount {
@@ -105,7 +104,7 @@ func (l *load) start(ctx context.Context) error {
 // worker is one writer or performer, with its own handle.
 type worker struct {
 	*load
-	address pgstore.Address
+	at      pgstore.Address
 	store   *pgstore.Store
 	random  *rand.Rand
 	heads   map[string]manifest.Head // by root: the last head that it knows
@@ -115,12 +114,12 @@ type worker struct {
 
 // worker returns the worker with an index. The nodes are in another order in the address of each.
 func (l *load) worker(i int) (*worker, error) {
-	a, err := pgstore.Parse(l.cluster.URL("torture", i, url.Values{"connect_timeout": {"1"}}))
+	a, err := pgstore.Parse(l.address("torture", i, url.Values{"connect_timeout": {"1"}}))
 	if err != nil {
 		return nil, err
 	}
 	o := pgstore.Options{LockWait: lockWait, CommitMost: commitMost, ResolveMost: resolveMost}
-	return &worker{load: l, address: a, store: pgstore.Open(a, o), random: rand.New(rand.NewPCG(l.seed, uint64(i)+1)),
+	return &worker{load: l, at: a, store: pgstore.Open(a, o), random: rand.New(rand.NewPCG(l.seed, uint64(i)+1)),
 		heads: map[string]manifest.Head{}}, nil
 }
 

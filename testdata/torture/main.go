@@ -4,10 +4,10 @@
 // are killed, and compares at the end what the store has with what the callers received. It ends with 1 if something
 // acknowledged is missing, something is recorded twice or although it was refused, or a log is not healthy.
 //
-//	go run ./testdata/torture [-kills N] [-seed N]
+//	go run ./testdata/torture [-kills N] [-seed N] [-patroni]
 //
 // A seed repeats the kinds, the order and the pauses of the faults, and not how they meet the work of the writers. Files: schedule.go
-// (which faults), faults.go (how they are made), load.go (who writes), ledger.go (what is compared).
+// (which faults), faults.go (how they are made), patroni.go (the same over a cluster that Patroni fails over by itself), load.go (who writes), ledger.go (what is compared).
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
@@ -27,12 +28,17 @@ import (
 func main() {
 	kills := flag.Int("kills", 100, "how often the primary is lost")
 	seed := flag.Uint64("seed", 1, "seed of the schedule")
+	patroni := flag.Bool("patroni", false, "let Patroni and etcd fail over")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	failed, err := torture(ctx, *kills, *seed)
+	run := ofServers
+	if *patroni {
+		run = ofPatroni
+	}
+	failed, err := torture(ctx, run, *kills, *seed)
 	stop()
 	switch {
-	case errors.Is(err, pgtest.ErrMissing):
+	case errors.Is(err, pgtest.ErrMissing), errors.Is(err, errNoPatroni):
 		fmt.Println("torture: skipped,", err)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "torture:", err)
@@ -45,17 +51,37 @@ func main() {
 // nodes is the size of the cluster.
 const nodes = 3
 
+// cluster is what is tortured.
+type cluster interface {
+	// URL returns the address of a schema, with the node with the index first in front.
+	URL(schema string, first int, settings url.Values) string
+	// run does the rounds, until the context ends.
+	run(ctx context.Context, rounds []round) error
+	// counted is what was done.
+	counted() *chaos
+	Remove()
+}
+
+// ofServers makes a cluster that this program fails over.
+func ofServers() (cluster, error) {
+	c, err := pgtest.NewCluster(nodes)
+	if c == nil {
+		return nil, err
+	}
+	return &chaos{Cluster: c, out: os.Stdout, counts: map[kind]int{}}, err
+}
+
 // torture does one schedule, and prints the table.
-func torture(ctx context.Context, kills int, seed uint64) (failed bool, err error) {
+func torture(ctx context.Context, newCluster func() (cluster, error), kills int, seed uint64) (failed bool, err error) {
 	start := time.Now()
-	cluster, err := pgtest.NewCluster(nodes)
-	if cluster != nil {
-		defer cluster.Remove()
+	c, err := newCluster()
+	if c != nil {
+		defer c.Remove()
 	}
 	if err != nil {
 		return false, err
 	}
-	l, err := newLoad(ctx, cluster, seed)
+	l, err := newLoad(ctx, c.URL, seed)
 	if err != nil {
 		return false, err
 	}
@@ -64,7 +90,6 @@ func torture(ctx context.Context, kills int, seed uint64) (failed bool, err erro
 	if err := l.start(working); err != nil {
 		return false, err
 	}
-	c := &chaos{Cluster: cluster, out: os.Stdout, counts: map[kind]int{}}
 	err = c.run(ctx, schedule(seed, kills))
 	end()
 	l.wg.Wait()
@@ -76,10 +101,10 @@ func torture(ctx context.Context, kills int, seed uint64) (failed bool, err erro
 		return false, err
 	}
 	defer w.store.Close()
-	r, err := l.ledger.compare(ctx, pgstore.Open(w.address, pgstore.Options{LockWait: time.Minute}))
+	r, err := l.ledger.compare(ctx, pgstore.Open(w.at, pgstore.Options{LockWait: time.Minute}))
 	if err != nil {
 		return false, err
 	}
-	print(c, l.ledger, r, seed, time.Since(start))
+	print(c.counted(), l.ledger, r, seed, time.Since(start))
 	return r.failed(), nil
 }

@@ -17,7 +17,7 @@ const mostShown = 5
 func print(c *chaos, l *ledger, r result, seed uint64, took time.Duration) {
 	line := func(name string, value any) { fmt.Printf("  %-68s %v\n", name, value) }
 	rounds := 0
-	for _, one := range losses {
+	for _, one := range slices.Concat(losses, ofPatroniOnly) {
 		rounds += c.counts[one]
 	}
 	fmt.Printf("\ntorture of PostgreSQL: seed %d, %d losses of the primary, %s\n", seed, rounds, took.Round(time.Second))
@@ -32,13 +32,15 @@ func print(c *chaos, l *ledger, r result, seed uint64, took time.Duration) {
 	line("logs that are not healthy", len(r.unhealthy))
 	line("leases granted twice, and appends behind those of a later lease", len(r.lease))
 	line("errors that no fault of a server explains", len(r.odd))
-	for _, one := range slices.Concat(losses, minors) {
-		if one != none {
+	for _, one := range slices.Concat(losses, ofPatroniOnly, []kind{waited, restarted}, minors) {
+		if one != none && c.counts[one] > 0 {
 			line(string(one), c.counts[one])
 		}
 	}
-	line("losers that were rewound; that got a copy", fmt.Sprintf("%d; %d", c.rewound, c.copied))
-	line("connections terminated and waits cancelled, one by one", c.signals)
+	if c.Cluster != nil {
+		line("losers that were rewound; that got a copy", fmt.Sprintf("%d; %d", c.rewound, c.copied))
+		line("connections terminated and waits cancelled, one by one", c.signals)
+	}
 	if rounds > 0 {
 		line("mean time of a promotion", (c.promoted / time.Duration(rounds)).Round(time.Millisecond))
 	}

@@ -5,12 +5,10 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/cmd/waybill/cli/stores"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/seams"
 	"github.com/waybill/waybill/durable/engine/settings"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/capabilities"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -26,10 +24,6 @@ import (
 // openSeams makes the store of a host a test store, and adds what tests of the protocol need. A store that holds other runs
 // is refused.
 func (h *host) openSeams(ctx context.Context) error {
-	if stores.IsURL(h.store.Ports.Name()) {
-		return fault.New(fault.UsageError, "--test-seams need a store of their own, and %s is one that other machines share", h.store.Ports.Name()).
-			Suggest("Name a directory that does not exist yet: --store DIR.")
-	}
 	s := seams.New(h.store.Engine, h.store.Logs(), h.runs, h.wire, h.workflows.definition)
 	marked := settings.IsTestStore(ctx, h.store.Settings)
 	err := s.Refuse(ctx, marked)

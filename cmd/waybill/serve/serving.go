@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/stores"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/hosting"
 	"github.com/waybill/waybill/durable/engine/interrupts"
@@ -109,6 +110,10 @@ func openHosts(ctx context.Context, a *cli.App, in input) (hosts []*host, err er
 
 // openHost opens one store.
 func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, error) {
+	if name, err := a.StoreName(); err == nil && in.seams && stores.IsURL(name) {
+		return nil, fault.New(fault.UsageError, "--test-seams need a store of their own, and %s is one that other machines share", name).
+			Suggest("Name a directory that does not exist yet: --store DIR.")
+	}
 	o, err := a.Open(ctx)
 	if err != nil {
 		return nil, err

@@ -54,8 +54,9 @@ func Resolve(f *runs.Fold, at Position) (Resolved, error) {
 		p.Node = p.Run.Node(at.Node)
 	}
 	if p.Node == nil {
-		return p, fault.New(fault.TokenUnknownNode, "session %s holds no node %s of run %s", at.Session, at.Node,
-			at.Run)
+		return p, fault.New(fault.TokenUnknownNode, "session %s holds no node %s of run %s", at.Session, at.Node, at.Run).
+			Suggest("If a backup was restored that is older than this token, import what is missing from a store or a bundle that has it. "+
+				"Otherwise continue with %s from what is stored.", fault.Command{"continue", "--run", at.Run.String()})
 	}
 	return p, nil
 }

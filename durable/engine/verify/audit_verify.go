@@ -22,10 +22,26 @@ type AuditVerification struct {
 
 // AuditVerify verifies the audit log: its chain and digests, that every line
 // has the fact it names, and that every fact has a line. A store without an
-// audit log is valid. Errors are those of reading; damage is a finding.
+// audit log is valid. Where the settings are kept elsewhere, it verifies the audit log of them too; the head is that of the
+// store. Errors are those of reading; damage is a finding.
 func (a *Auditor) AuditVerify(ctx context.Context) (AuditVerification, error) {
 	out, _, err := a.verify(ctx)
-	return out, err
+	if err != nil || a.Settings == nil {
+		return out, err
+	}
+	own, err := a.Settings.AuditVerify(ctx)
+	if err != nil {
+		return AuditVerification{}, err
+	}
+	for _, f := range own.Findings {
+		f.Message = "the settings of this machine: " + f.Message
+		out.Findings = append(out.Findings, f)
+	}
+	if out.Health == manifest.Healthy {
+		out.Health = own.Health
+	}
+	out.OK, out.Events = out.OK && own.OK, out.Events+own.Events
+	return out, nil
 }
 
 // verify is AuditVerify, and returns what it has read; nil without a store.

@@ -21,10 +21,10 @@ type Database struct {
 	Standby      bool // the server is a replica: it allows no writing
 	ReadOnly     bool // transactions of the role are read-only
 	// HasTables: the schema has the tables of a store, of version Tables; 0 where the role may not read it. KnownTables is the version
-	// that this binary uses. Foreign: the schema has other tables only.
+	// that this binary uses. Foreign: the schema has tables of another program. Part: it has a part of the tables of a store.
 	HasTables           bool
 	Tables, KnownTables int64
-	Foreign             bool
+	Foreign, Part       bool
 	StoreID             string // "" before the first commit
 	Sessions            int64
 	MayWrite, MayCreate bool // the role may write to the tables; it may make a schema
@@ -41,7 +41,7 @@ type Database struct {
 
 // usable reports that the tables can be read.
 func (d Database) usable() bool {
-	return d.Problem == nil && d.HasTables && d.Tables == d.KnownTables
+	return d.Problem == nil && d.HasTables && !d.Part && d.Tables == d.KnownTables
 }
 
 // initCommand makes or changes the tables.
@@ -54,11 +54,17 @@ const serverLeast = 130000
 func database(f Facts) Check {
 	d := f.Database
 	where := "schema " + d.Schema + " of database " + d.Name + ", role " + d.Role + ", PostgreSQL " + d.Server
+	problem := fault.Fault{}
+	if d.Problem != nil {
+		problem = *d.Problem
+	}
 	return first([]rule{
 		{d.Address == "", unknown},
-		{d.Problem != nil && d.Server == "", fail("Check the address, the server, the role and its password.", "%s", messageOf(d.Problem))},
+		{d.Problem != nil && d.Server == "", fail(problem.Suggestion.String(), "%s", problem.Message)},
 		{d.Standby, fail("Name the primary server in --store; target_session_attrs of the address must not be other than primary.",
 			"the server is a replica: %s", where)},
+		{d.Part, fail("Restore the whole schema from a backup, or name another one in --store: ?schema=NAME.",
+			"the schema has only a part of the tables of a store: %s", where)},
 		{d.Foreign, fail("Name another schema in --store: ?schema=NAME.", "the schema has tables that are not of a store: %s", where)},
 		{d.Problem == nil && !d.HasTables, fail("Run "+initCommand+".", "there is no store: %s", where)},
 		{d.Tables > d.KnownTables, fail("Use a newer version of Waybill.", "the tables have version %d, this binary knows version %d: %s",
@@ -67,19 +73,11 @@ func database(f Facts) Check {
 			fault.Command{"store", "init", "--reader", d.Role}.String()+".", "the role may not read the tables: %s", where)},
 		{d.Problem == nil && d.Tables < d.KnownTables, fail("Let the owner of the schema run "+initCommand+".",
 			"the tables have version %d, this binary needs version %d: %s", d.Tables, d.KnownTables, where)},
-		{d.Problem != nil, fail("See the log of the server.", "%s: %s", where, messageOf(d.Problem))},
+		{d.Problem != nil, fail("See the log of the server.", "%s: %s", where, problem.Message)},
 		{d.ServerNumber < serverLeast, warn("Use PostgreSQL 13 or newer.", "%s, which is older than what Waybill is tested with", where)},
 		{d.StoreID == "", ok("no store yet, the first commit creates it: %s", where)},
 		{true, ok("%s with %s: %s", d.StoreID, plural(int(d.Sessions), "session"), where)},
 	})
-}
-
-// messageOf returns the message of a fault that is not nil.
-func messageOf(f *fault.Fault) string {
-	if f == nil {
-		return ""
-	}
-	return f.Message
 }
 
 // rights concludes what the role may do.

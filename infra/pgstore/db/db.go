@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -93,14 +92,25 @@ func (d *DB) connect(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	var version int64
-	err = c.Run(ctx, Query("select version from @.waybill").Into(func(r Row) error { version = r.Int(0); return nil }))
-	if err == nil {
-		err = checkVersion(version)
+	var version, own int64
+	err = c.Run(ctx, Query("select version, (select count(*) from pg_class k join pg_namespace n on n.oid = k.relnamespace "+
+		"where n.nspname = $1 and k.relkind = 'r' and k.relname = any($2)) from @.waybill", c.schema, tableNames()).
+		Into(func(r Row) error { version, own = r.Int(0), r.Int(1); return nil }))
+	if stateOf(err) == "" && err != nil || version == schemaVersion && own == int64(len(tableNames())) {
+		return c.orClosed(Failure(ctx, err))
 	}
+	t, whyErr := tablesOf(ctx, c)
+	if whyErr == nil {
+		whyErr = t.check(d.address)
+	}
+	return c.orClosed(Failure(ctx, cmp.Or(whyErr, err)))
+}
+
+// orClosed returns the connection, or an error that is not nil and nothing.
+func (c *Conn) orClosed(err error) (*Conn, error) {
 	if err != nil {
 		c.close()
-		return nil, Failure(ctx, err)
+		return nil, err
 	}
 	return c, nil
 }
@@ -133,14 +143,7 @@ func (d *DB) dialWith(ctx context.Context, notified pgconn.NotificationHandler) 
 	}
 	var err error
 	if c.pg, err = pgconn.ConnectConfig(ctx, config); err != nil {
-		if ctx.Err() != nil {
-			return nil, fault.Wrap(err, fault.Interrupted, "connecting to the database was interrupted")
-		}
-		var p *pgconn.PgError
-		if errors.As(err, &p) {
-			return nil, serverFault(p)
-		}
-		return nil, unreachable(err)
+		return nil, dialFault(ctx, d.address, err)
 	}
 	return c, nil
 }

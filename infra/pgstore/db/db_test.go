@@ -65,7 +65,8 @@ func TestParse(t *testing.T) {
 	}
 	for _, text := range []string{"/a/directory", "postgres://me:secret@db.example/things", "postgres://me@db.example/things?password=secret",
 		"postgres://me@db.example/things?schema=pg_a", "postgres://me@db.example/things?schema=A", "postgres://me@db.example/things?sslmode=require",
-		"postgres://me@localhost,db.example/things?sslmode=disable", "postgres://me:secret@db example/things"} {
+		"postgres://me@localhost,db.example/things?sslmode=disable", "postgres://me:secret@db example/things",
+		"postgres:///things?host=/run&user=me&target_session_attrs=any"} {
 		if _, err := Parse(text); !fault.Is(err, fault.ValidationError) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v; want VALIDATION_ERROR without a secret", text, err)
 		}

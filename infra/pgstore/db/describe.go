@@ -31,7 +31,6 @@ func Describe(ctx context.Context, a Address, o Options) doctor.Database {
 
 // describe reads the facts on a connection.
 func (d *DB) describe(ctx context.Context, c *Conn, out *doctor.Database) error {
-	has := false
 	err := c.Run(ctx,
 		Query("select current_setting('server_version'), current_setting('server_version_num')::bigint, current_database()::text, current_user::text, "+
 			"pg_is_in_recovery(), current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on', current_setting('synchronous_commit'), "+
@@ -41,23 +40,17 @@ func (d *DB) describe(ctx context.Context, c *Conn, out *doctor.Database) error 
 			out.ReadOnly = r.IsTrue(9)
 			return nil
 		}),
-		Query("select count(*) filter (where sync_state in ('sync', 'quorum')), count(*) from pg_stat_replication").Into(func(r Row) error {
+		Query("select count(*) filter (where sync_state in ('sync', 'quorum')), count(sync_state) from pg_stat_replication").Into(func(r Row) error {
 			out.SynchronousAttached, out.Attached = r.Int(0), r.Int(1)
 			return nil
 		}),
-		Query("select to_regclass($1) is not null, coalesce(has_table_privilege(to_regclass($1), 'select'), false), "+
-			"coalesce(has_table_privilege(to_regclass($2), 'insert'), false), (select count(*) from pg_class k join pg_namespace n on n.oid = k.relnamespace "+
-			"where n.nspname = $3 and k.relkind in ('r', 'p', 'v', 'm', 'f')), has_database_privilege(current_database(), 'create')",
-			`"`+d.address.schema+`".waybill`, `"`+d.address.schema+`".groups`, d.address.schema).Into(func(r Row) error {
-			out.HasTables, has, out.MayWrite = r.IsTrue(0), r.IsTrue(1), r.IsTrue(2)
-			out.Foreign, out.MayCreate = !out.HasTables && r.Int(3) > 0, r.IsTrue(4)
-			return nil
-		}))
-	if err != nil || !has {
+		Query("select has_database_privilege(current_database(), 'create')").Into(func(r Row) error { out.MayCreate = r.IsTrue(0); return nil }))
+	if err != nil {
 		return err
 	}
-	err = c.Run(ctx, Query("select version from @.waybill").Into(func(r Row) error { out.Tables = r.Int(0); return nil }))
-	if err != nil || out.Tables != schemaVersion {
+	t, err := tablesOf(ctx, c)
+	out.HasTables, out.Foreign, out.Part, out.MayWrite, out.Tables = t.own > 0, t.isForeign(), t.isPart(), t.writable, t.version
+	if err != nil || !t.readable || out.Part || out.Tables != schemaVersion {
 		return err
 	}
 	err = c.Run(ctx, Query("select id from @.store").Into(func(r Row) error { out.StoreID = r.Text(0); return nil }),

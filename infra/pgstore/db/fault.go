@@ -25,6 +25,7 @@ const (
 	stateNoTable      = "42P01"
 	stateNoSchema     = "3F000"
 	stateNoDatabase   = "3D000"
+	stateNoParameter  = "42704"
 	stateDiskFull     = "53100"
 	stateLocked       = "55P03"
 	stateCancelled    = "57014"
@@ -97,9 +98,13 @@ func (u *unreached) note(err error) error {
 // Unreached returns how many calls of the handle failed since the server could not be reached.
 func (d *DB) Unreached() int64 { return d.unreached.Load() }
 
-// unreachable returns the STORE_UNREACHABLE fault of an error.
+// unreachable returns the STORE_UNREACHABLE fault of an error of a connection.
 func unreachable(err error) error {
-	return fault.Wrap(err, fault.StoreUnreachable, "the database cannot be reached: %s", shortly(err)).
+	reason := "the connection was lost"
+	if errors.Is(err, ErrSilent) || errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
+		reason = "it did not answer in time"
+	}
+	return fault.Wrap(err, fault.StoreUnreachable, "the database cannot be reached: %s", reason).
 		Suggest("Try again when it can be reached. See what is wrong: %s.", fault.Command{"store", "check"})
 }
 
@@ -124,8 +129,8 @@ func serverFault(p *pgconn.PgError) error {
 			Suggest("Connect to the primary server with a role that may write. See which one answers: %s.", check)
 	case p.Code == stateNoRight:
 		return fault.Wrap(p, fault.StoreReadOnly, "the role of this connection lacks a right: %s", p.Message).
-			Suggest("Connect with a role that may write to the store, or let its owner grant the rights: %s.",
-				fault.Command{"store", "init", "--writer", "ROLE"})
+			Suggest("Connect with a role that has it, or let the owner of the schema grant the rights: %s or %s.",
+				fault.Command{"store", "init", "--writer", "ROLE", "--store", "URL"}, fault.Command{"store", "init", "--reader", "ROLE", "--store", "URL"})
 	case p.Code == stateDiskFull:
 		return fault.Wrap(p, fault.StoreFull, "the disk of the database server is full: %s", p.Message)
 	case p.Code == stateCorrupt, p.Code == stateCorruptIndex:

@@ -50,7 +50,8 @@ func quotedList(names []string) string {
 
 // Init makes the schema of a store at an address, or changes the tables of an older version, and gives roles their rights, in one
 // transaction; it is called again without an effect. The role of the connection needs the right to make a schema, or is its owner.
-// STORE_FOREIGN: the schema has tables that are not of Waybill; STORE_NEWER: those of a newer version; other errors are those of Failure.
+// STORE_FOREIGN: the schema has tables of another program; STORE_INVALID: a part of those of a store; STORE_NEWER: those of a newer version;
+// STORE_READ_ONLY: the role may not; other errors are those of Failure.
 func Init(ctx context.Context, a Address, o Options, roles Roles) (made Made, err error) {
 	d := Open(a, o)
 	defer d.Close()
@@ -59,33 +60,25 @@ func Init(ctx context.Context, a Address, o Options, roles Roles) (made Made, er
 		return made, err
 	}
 	defer d.Rollback(c)
-	found, others := false, int64(0)
-	err = c.Run(ctx, append(d.begin(), LockStatement("init", false),
-		Query("select to_regclass($1) is not null, (select count(*) from pg_class k join pg_namespace n on n.oid = k.relnamespace "+
-			"where n.nspname = $2 and k.relkind in ('r', 'p', 'v', 'm', 'f'))", `"`+a.schema+`".waybill`, a.schema).Into(func(r Row) error {
-			found, others = r.IsTrue(0), r.Int(1)
-			return nil
-		}))...)
-	if err != nil {
+	if err := c.Run(ctx, append(d.begin(), LockStatement("init", false))...); err != nil {
 		return made, Failure(ctx, err)
 	}
-	if !found && others > 0 {
-		return made, fault.New(fault.StoreForeign, "the schema %s has %d tables that are not of a store", a.schema, others).
-			Suggest("Name another schema in --store: ?schema=NAME.")
+	t, err := tablesOf(ctx, c)
+	if err == nil {
+		err = t.check(a)
 	}
-	if found {
-		err := c.Run(ctx, Query("select version from @.waybill").Into(func(r Row) error { made.From = r.Int(0); return nil }))
-		if err != nil {
-			return made, Failure(ctx, err)
-		}
-		if made.From > schemaVersion {
-			return made, checkVersion(made.From)
-		}
+	isNew, isOlder := fault.Is(err, fault.TargetNotFound), t.version > 0 && t.version < schemaVersion
+	if err != nil && !isNew && !isOlder {
+		return made, Failure(ctx, err)
+	}
+	if t.own > 0 && !t.readable {
+		return made, ownerOnly(a, nil)
 	}
 	var all []Statement
-	if !found {
+	if isNew {
 		all = append(all, Query(`create schema if not exists "`+a.schema+`"`))
 	}
+	made.From = t.version
 	for _, step := range steps[made.From:] {
 		for _, one := range statementsOf(step) {
 			all = append(all, Query(one))
@@ -98,7 +91,17 @@ func Init(ctx context.Context, a Address, o Options, roles Roles) (made Made, er
 		return made, nil
 	}
 	if err := c.Run(ctx, all...); err != nil {
+		if stateOf(err) == stateNoRight {
+			return made, ownerOnly(a, err)
+		}
 		return made, Failure(ctx, err)
 	}
 	return made, Failure(ctx, d.Commit(ctx, c))
+}
+
+// ownerOnly is the fault of a role that is not the owner of a schema.
+func ownerOnly(a Address, cause error) error {
+	return fault.Wrap(cause, fault.StoreReadOnly, "the role %s may not create or change the schema %s", a.config.User, a.schema).
+		Suggest("Connect with the owner of the schema, or let the administrator grant the right: grant create on database %s to %s.",
+			a.config.Database, a.config.User)
 }

@@ -62,7 +62,10 @@ func Parse(text string) (Address, error) {
 		return Address{}, invalid("the schema of a store has a name of small letters, digits and _, at most 63, not %q", a.schema)
 	}
 	query.Del("schema")
-	if !query.Has("target_session_attrs") {
+	if attrs := query.Get("target_session_attrs"); attrs != "" && attrs != "primary" && attrs != "read-write" {
+		return Address{}, invalid("target_session_attrs=%s may select a replica, which does not know the latest commits", attrs).
+			Suggest("Leave target_session_attrs away: the primary server is selected.")
+	} else if attrs == "" {
 		query.Set("target_session_attrs", "primary")
 	}
 	asked := query.Get("sslmode")
@@ -94,8 +97,12 @@ func parseConfig(u *url.URL, query url.Values) (*pgconn.Config, error) {
 	to.RawQuery = query.Encode()
 	config, err := pgconn.ParseConfig(to.String())
 	if err != nil {
-		// The error names the settings without their values, but for those of the URL, which has no password.
-		return nil, fault.Wrap(err, fault.ValidationError, "the address of the store is not valid: %s", shortly(err)).
+		// The error names the settings without their values, behind the URL, which has no password.
+		text := shortly(err)
+		if _, reason, ok := strings.Cut(text, "`: "); ok {
+			text = reason
+		}
+		return nil, fault.Wrap(err, fault.ValidationError, "the address of the store is not valid: %s", text).
 			Suggest("It has the form postgres://USER@HOST/DATABASE?schema=NAME.")
 	}
 	if config.ConnectTimeout == 0 {

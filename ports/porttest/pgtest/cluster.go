@@ -112,7 +112,7 @@ func (c *Cluster) turn(i int, primary *Server) error {
 // Text runs a query on a node, and returns its rows, a line each, with the columns separated by |.
 func (s *Server) Text(sql string) (out []string, err error) {
 	cmd := s.command("psql", "-XAtq", "-h", s.dir, "-p", strconv.Itoa(s.port), "-U", "waybill", "-d", "postgres", "-c", sql)
-	cmd.Env = append(cmd.Env, "PGCONNECT_TIMEOUT=10", "PGOPTIONS=-c statement_timeout="+strconv.FormatInt(patience.Milliseconds(), 10))
+	cmd.Env = append(cmd.Env, "PGCONNECT_TIMEOUT=10", "PGOPTIONS=-c default_transaction_read_only=off -c statement_timeout="+strconv.FormatInt(patience.Milliseconds(), 10))
 	b, err := cmd.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("psql: %w: %s", err, b)

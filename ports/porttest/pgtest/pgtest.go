@@ -8,7 +8,6 @@ package pgtest
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
@@ -207,11 +206,6 @@ func (s *Server) Stop(crash bool) {
 func (s *Server) Remove() {
 	s.Stop(true)
 	_ = os.RemoveAll(s.dir)
-}
-
-// URL returns the address of a schema of the server.
-func (s *Server) URL(schema string) string {
-	return "postgres:///postgres?" + url.Values{"host": {s.dir}, "user": {"waybill"}, "schema": {schema}}.Encode()
 }
 
 // Dump returns the rows of a schema as SQL, without those of some tables.

@@ -56,7 +56,7 @@ func wrapLine(line string, width int) string {
 
 // wordOrCommand matches what is not broken: a word, or a command to copy, as errors and hints name
 // it, with adjacent punctuation.
-var wordOrCommand = pattern.New(`[^\s\pZ]*'waybill [^']*'[^\s\pZ]*|[^\s\pZ]+`)
+var wordOrCommand = pattern.New(`[^\s\pZ]*'waybill [^']*'[^\s\pZ]*|[^\s\pZ]*"waybill [^"]*"[^\s\pZ]*|[^\s\pZ]+`)
 
 // words splits text into units that are not broken. A quoted command is one unit where it fits
 // width: broken, it could not be copied.
