@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -26,51 +24,14 @@ func keepBrief(session id.Session, head manifest.Head, b manifest.Brief) (out []
 		"($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", args...))
 	// Few columns of a run change with an event, and few runs of a session: rows that are equal are not written again.
 	for i, r := range b.Runs {
-		columns := []any{session.String(), int64(i), r.ID.String(), r.LastAtMs, r.LastIndex, r.Open, texts(r.States), r.Workflow, texts(r.Branches),
-			string(r.Pending.Kind), r.Pending.AtMs, texts(r.Pending.Tags), digestText(r.Pending.Workflow), r.Pending.Imported, []byte(r.Data)}
-		add(db.Query("insert into @.brief_runs as b ("+runColumns+") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "+
-			"on conflict (session, ordinal) do update set ("+runColumns+") = row (excluded.*) where b is distinct from excluded", columns...))
+		add(db.Query("insert into @.brief_runs as b ("+rows.RunColumns+") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "+
+			"on conflict (session, ordinal) do update set ("+rows.RunColumns+") = row (excluded.*) where b is distinct from excluded",
+			rows.RunArgs(session, i, r)...))
 	}
 	add(db.Query("delete from @.brief_runs where session = $1 and ordinal >= $2", session.String(), int64(len(b.Runs))))
 	add(db.Query("update @.logs set changed = $2 <> coalesce((select digest from @.logs where root = $3), '') where root = $1",
 		manifest.SessionEvents(session).Root, rows.HeadArgs(b.Notes)[0], feedback.LogOf(session).Root))
 	return out
-}
-
-// runColumns are the columns of a run.
-const runColumns = "session, ordinal, run, last_at_ms, last_index, open, states, workflow, branches, pending, pending_at_ms, tags, " +
-	"pending_workflow, imported, data"
-
-// texts returns a list for a column that is never NULL.
-func texts(all []string) []string {
-	if all == nil {
-		return []string{}
-	}
-	return all
-}
-
-// digestText is the column of a digest that may be zero.
-func digestText(d canon.Digest) string {
-	if d == (canon.Digest{}) {
-		return ""
-	}
-	return d.String()
-}
-
-// runOf reads the columns of a run that begin with an index, without session and ordinal.
-func runOf(r db.Row, i int) (out manifest.BriefRun, err error) {
-	if out.ID, err = id.ParseRun(r.Text(i)); err != nil {
-		return out, fault.Wrap(err, fault.StoreCorrupt, "the catalogue has a run %q", r.Text(i))
-	}
-	out.LastAtMs, out.LastIndex, out.Open, out.States, out.Workflow, out.Branches = r.Int(i+1), r.Int(i+2), r.IsTrue(i+3), r.Texts(i+4), r.Text(i+5), r.Texts(i+6)
-	out.Pending = manifest.Pending{Kind: manifest.PendingKind(r.Text(i + 7)), AtMs: r.Int(i + 8), Tags: r.Texts(i + 9), Imported: r.IsTrue(i + 11)}
-	if text := r.Text(i + 10); text != "" {
-		if out.Pending.Workflow, err = canon.ParseDigest(text); err != nil {
-			return out, fault.Wrap(err, fault.StoreCorrupt, "the catalogue has a workflow %q", text)
-		}
-	}
-	out.Data = r.Text(i + 12)
-	return out, nil
 }
 
 // KeepBrief implements ports.Briefs. It takes no lock and waits for no disk; a brief of other logs than the present ones changes
@@ -104,7 +65,7 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) (out []ports.Bri
 	}
 	columns := "s.owner, s.digest, s.group_at, s.bytes, s.next, s.next_record, s.changed, exists (select from @.controls c where c.place = s.root || '/" +
 		ports.KeepFile.Name + "')"
-	runs := strings.TrimPrefix(runColumns, "session, ordinal, ")
+	runs := strings.TrimPrefix(rows.RunColumns, "session, ordinal, ")
 	sql := "with chosen as (" + selected + ") select * from (select " + columns + ", c.ordinal, c." + strings.ReplaceAll(runs, ", ", ", c.") +
 		" from @.logs s " + join + " chosen c on c.session = s.owner where s.place = 'session' and s.name = '' and not s.changed" +
 		" union all select " + columns + ", null, null, null, null, null, null, null, null, null, null, null, null, null, null " +
@@ -126,7 +87,7 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) (out []ports.Bri
 		if r.IsNull(8) || out[len(out)-1].Changed {
 			return nil
 		}
-		run, err := runOf(r, 9)
+		run, err := rows.RunOf(r, 9)
 		last := &out[len(out)-1]
 		last.Runs = append(last.Runs, run)
 		return err
