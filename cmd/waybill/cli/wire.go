@@ -194,6 +194,7 @@ func connect(store stores.Opened, appended func(manifest.Plan), version string) 
 	learned := learning.New(e, announced)
 	waiting := inbox.New(e.Reader, store, v, learned)
 	waiting.Index = kept
+	listed.FindWaits(waiting.Kept)
 	audit := verify.NewAuditor(e.Ledger(), store)
 	audit.Settings = ownAudit
 	verifier := verify.New(e.Reader, store, audit)

@@ -15,7 +15,7 @@ import (
 )
 
 // Format is the number of the form of the index.
-const Format = 3
+const Format = 4
 
 // Run is a run of a session: what orders and finds it, and its row.
 type Run struct {
@@ -28,8 +28,8 @@ type Run struct {
 	// States are the statuses by which the run is selected. The index does not keep them.
 	States []string
 	// Row is what a list shows of the run; this package does not look into it.
-	Row            string
-	facts, pending string
+	Row                   string
+	facts, pending, waits string
 }
 
 // Content is what lists show of one session.
@@ -216,6 +216,7 @@ func encodeContent(c Content) []byte {
 		w.Text(r.Row)
 		w.Text(r.facts)
 		w.Text(r.pending)
+		w.Text(r.waits)
 	}
 	return w.Bytes()
 }
@@ -233,7 +234,7 @@ func decodeContent(text string, c *Content, runs *[]Run) bool {
 			return false
 		}
 		r.LastAtMs, r.LastIndex, r.Open = in.Int(), in.Int(), in.Bool()
-		r.Row, r.facts, r.pending = in.Text(), in.Text(), in.Text()
+		r.Row, r.facts, r.pending, r.waits = in.Text(), in.Text(), in.Text(), in.Text()
 		*runs = append(*runs, r)
 	}
 	return in.Done()

@@ -130,6 +130,7 @@ func (c Content) Brief() manifest.Brief {
 		w.Text(r.Tip.String())
 		w.Text(r.Row)
 		w.Text(r.facts)
+		w.Text(r.waits)
 		f := r.Facts()
 		b.Runs[i] = manifest.BriefRun{ID: r.ID, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex, Open: r.Open, States: r.States,
 			Workflow: f.WorkflowID, Branches: f.Branches, Pending: r.Pending(), Data: string(w.Bytes())}
@@ -139,18 +140,24 @@ func (c Content) Brief() manifest.Brief {
 
 // BriefFormat is the number of the form of a brief. It is raised with every change of the form, or of the rules by which it is
 // computed.
-const BriefFormat = 1
+const BriefFormat = 2
+
+// withoutWaits is the form of a brief that does not have what the inbox needs: of its sessions the inbox reads those with open runs.
+const withoutWaits = 1
 
 // runOf decodes a run; ok is false for one of another form.
 func runOf(b *manifest.BriefRun) (r Run, ok bool) {
 	in := NewReader(b.Data)
-	if in.unsigned() != BriefFormat {
+	format := in.unsigned()
+	if format != BriefFormat && format != withoutWaits {
 		return r, false
 	}
 	r = Run{ID: b.ID, LastAtMs: b.LastAtMs, LastIndex: b.LastIndex, Open: b.Open, States: b.States}
 	if tip := in.Text(); tip != "" && r.Tip.UnmarshalString(tip) != nil {
 		return r, false
 	}
-	r.Row, r.facts = in.Text(), in.Text()
+	if r.Row, r.facts = in.Text(), in.Text(); format != withoutWaits {
+		r.waits = in.Text()
+	}
 	return r.WithPending(b.Pending), in.Done()
 }

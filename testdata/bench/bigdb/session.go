@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -161,6 +162,7 @@ func (m *maker) session(i int) (*session, error) {
 	}
 	e := enginetest.Over(recorded{enginetest.InMemory(s).Store, out})
 	e.Engine.BriefOf = e.Lists.BriefOf
+	e.Lists.FindWaits(inbox.New(e.Reader, e.Store, e.Views, e.Learning).Kept)
 	m.n, m.atMs = 0, firstMs+int64(i)*stepMs
 	flow, steps := m.flows[i%kinds], 2 // or as many as there are
 	switch at := i % Every; {
