@@ -52,7 +52,7 @@ type session struct {
 	groups  []group
 	head    manifest.Head
 	brief   *manifest.Brief
-	saved   []byte // the head cache
+	lastMs  int64 // the time of the last call
 	objects []manifest.Object
 }
 
@@ -86,6 +86,7 @@ func (r recorded) Append(ctx context.Context, w ports.Witness, at manifest.Head,
 	if err != nil {
 		return next, err
 	}
+	seg.Events = p.Events
 	seg.Group = manifest.Group(p.Log, at, seg)
 	if at.After(seg.Group, seg) != next {
 		return next, fmt.Errorf("the head of %s differs", p.Log.Owner)
@@ -93,14 +94,6 @@ func (r recorded) Append(ctx context.Context, w ports.Witness, at manifest.Head,
 	r.out.groups, r.out.head, r.out.brief = append(r.out.groups, group{at, seg}), next, p.Brief
 	r.out.objects = append(r.out.objects, p.Objects...)
 	return next, nil
-}
-
-// StoreHead implements ports.HeadCache.
-func (r recorded) StoreHead(ctx context.Context, l manifest.Log, format int, data []byte) error {
-	if l == manifest.SessionEvents(r.out.id) {
-		r.out.saved = append([]byte{}, data...)
-	}
-	return r.Store.StoreHead(ctx, l, format, data)
 }
 
 func compiled(name, steps string) (compile.Compiled, error) {
@@ -151,7 +144,7 @@ func (m *maker) session(i int) (*session, error) {
 	ctx := context.Background()
 	disk := memstore.NewDisk(storeSeed)
 	s := disk.Open(time.Second)
-	seed := id.Seed{7, byte(i), byte(i >> 8), byte(i >> 16), byte(i >> 24)}
+	seed := seedOf(i)
 	out := &session{id: id.NewSession(seed)}
 	for _, create := range []func() error{
 		func() error { _, err := s.StoreID(ctx, ports.MayCreate); return err },
@@ -178,30 +171,30 @@ func (m *maker) session(i int) (*session, error) {
 		flow, steps = m.flows[0], 1
 	}
 	request := engine.Start{Workflow: flow, SourceKind: event.SourceProject, SourceRef: "workflows/bench.json",
-		Title: fmt.Sprintf("Repair job %d", i), Observations: observed("git_branch", "short_string", fmt.Sprintf("fix/%d", i%branches),
-			"git_head_sha", "git_sha1", fmt.Sprintf("%040x", i))}
+		Title: numberText(i), Observations: []event.ObservationRecorded{branchObserved(i), commitObserved(i)}}
 	if i%10 == 0 {
 		request.Tags = []string{"nightly"}
 	}
 	a, err := e.Start(ctx, m.by(), seed, request)
 	for n := 0; err == nil && n < steps && a.AttemptID != (id.Attempt{}); n++ {
 		req := advance.Request{Notes: fmt.Sprintf("Read the log of the failing job.\n\n- the cache was \"cold\"\n- it was tried again, then step %d passed.", n)}
-		if n == 0 {
-			req.Notes += fmt.Sprintf(" This is session-%d.", i)
-		}
 		if flow.WorkflowID == m.notes.WorkflowID {
 			req.Notes = ""
 		}
 		a, err = e.Advance(ctx, m.by(), a.Position(), a.AttemptID, req)
 	}
-	e.Flush(ctx)
+	out.lastMs = m.atMs + m.n*1000
 	return out, err
 }
 
-// observed returns observations by key, type and value.
-func observed(all ...string) (out []event.ObservationRecorded) {
-	for i := 0; i < len(all); i += 3 {
-		out = append(out, event.ObservationRecorded{Key: all[i], Confidence: "high", Value: event.ObservationValue{Type: all[i+1], Value: all[i+2]}})
-	}
-	return out
+// The observations of the session with a number.
+func branchObserved(i int) event.ObservationRecorded {
+	return observed("git_branch", "short_string", branchText(i))
+}
+func commitObserved(i int) event.ObservationRecorded {
+	return observed("git_head_sha", "git_sha1", commitText(i))
+}
+
+func observed(key, kind, value string) event.ObservationRecorded {
+	return event.ObservationRecorded{Key: key, Confidence: "high", Value: event.ObservationValue{Type: kind, Value: value}}
 }
