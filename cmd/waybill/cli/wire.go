@@ -188,7 +188,7 @@ func connect(store stores.Opened, appended func(manifest.Plan), version string) 
 	if inCommits {
 		e.BriefOf = listed.BriefOf
 	}
-	e.Index = kept
+	e.Index, finder.Index = kept, kept
 	offers := candidates.New(e.Answers, store)
 	offers.Index = kept
 	learned := learning.New(e, announced)

@@ -120,7 +120,7 @@ func Catalogued(e *Engine, b ports.Briefs) *index.Shared {
 	e.Lists.KeepIn(x, e.Store)
 	e.Lists.FindWaits(inbox.New(e.Reader, e.Store, e.Views, e.Learning).Kept)
 	e.Engine.BriefOf = e.Lists.BriefOf
-	e.Engine.Index, e.Offers.Index, e.Upkeep.Index = x, x, x
+	e.Engine.Index, e.Offers.Index, e.Upkeep.Index, e.Finder.Index = x, x, x, x
 	return x
 }
 
