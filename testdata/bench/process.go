@@ -39,8 +39,11 @@ func processes(n int, dir string) error {
 	return continues(n, dir, bin, a)
 }
 
-func build(dir, out, pkg string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nethttpomithttp2", "-ldflags", "-s -w", "-o", out, pkg)
+func build(dir, out, pkg string) error { return buildTagged(dir, out, pkg) }
+
+// buildTagged is build with further tags.
+func buildTagged(dir, out, pkg string, tags ...string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", strings.Join(append(tags, "nethttpomithttp2"), ","), "-ldflags", "-s -w", "-o", out, pkg)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return cmd.Run()

@@ -30,7 +30,9 @@ type Finder struct {
 }
 
 // New returns a finder in what r reads, which is s.
-func New(r *session.Reader, s views.Source, here views.Here) *Finder { return &Finder{r: r, store: s, here: here} }
+func New(r *session.Reader, s views.Source, here views.Here) *Finder {
+	return &Finder{r: r, store: s, here: here}
+}
 
 // PendingOf returns what a performer that asks no person needs to know of a run (docs/design.md#performing-runs). The
 // pending step is a command that was not tried yet, waits until a moment, or is one of the host that is to be

@@ -61,7 +61,9 @@ func (d *DB) Transaction(ctx context.Context, locks ...Statement) (*Conn, error)
 // are those of Failure.
 func (d *DB) Snapshot(ctx context.Context) (*Conn, error) {
 	return d.transaction(ctx, []Statement{Query("begin isolation level repeatable read read only"),
-		Query("set local idle_in_transaction_session_timeout = " + strconv.FormatInt(LongMost.Milliseconds(), 10))})
+		Query("set local idle_in_transaction_session_timeout = " + strconv.FormatInt(LongMost.Milliseconds(), 10)),
+		// Translating a statement takes longer than reading a catalogue.
+		Query("set local jit = off")})
 }
 
 // transaction begins a transaction with statements, on a connection that is replaced once if it was made earlier and is gone.

@@ -275,5 +275,6 @@ func (t *table) end() []byte {
 // Schema is the name of the schema of an address, for statements.
 func Schema(address string) string {
 	_, schema, _ := strings.Cut(address, "schema=")
+	schema, _, _ = strings.Cut(schema, "&")
 	return schema
 }
