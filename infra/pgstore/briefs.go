@@ -63,7 +63,9 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) (out []ports.Bri
 	sql, args := selectRuns(q, !q.Selects())
 	sql = "(" + sql + ") union all select " + sessionColumns + strings.Repeat(", null", strings.Count(rows.RunColumns, ",")) + " " + changedSessions +
 		" order by 1, 9"
-	err = s.db.Run(ctx, db.Query(sql, args...).Into(func(r db.Row) error {
+	// To translate the statement takes longer than to execute it, and to sort in files too.
+	local := db.Query("select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)")
+	err = s.db.Run(ctx, local, db.Query(sql, args...).Into(func(r db.Row) error {
 		session, run, err := briefOf(r)
 		if err != nil {
 			return err
