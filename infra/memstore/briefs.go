@@ -68,8 +68,8 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) ([]ports.BriefSe
 }
 
 // EachBrief implements ports.Briefs.
-func (s *Store) EachBrief(ctx context.Context, q ports.BriefQuery, visit func(*ports.BriefSession, *manifest.BriefRun) error) error {
-	all, err := s.Briefs(ctx, q)
+func (k keeper) EachBrief(ctx context.Context, q ports.BriefQuery, visit func(*ports.BriefSession, *manifest.BriefRun) error) error {
+	all, err := k.s.Briefs(ctx, q)
 	if err != nil {
 		return err
 	}

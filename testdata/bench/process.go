@@ -50,7 +50,11 @@ func buildTagged(dir, out, pkg string, tags ...string) error {
 	if *built != "" {
 		return os.Symlink(filepath.Join(*built, filepath.Base(out)), out)
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", strings.Join(append(tags, "nethttpomithttp2"), ","), "-ldflags", "-s -w", "-o", out, pkg)
+	further := ""
+	for _, tag := range tags {
+		further += "," + tag
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nethttpomithttp2"+further, "-ldflags", "-s -w", "-o", out, pkg)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return cmd.Run()

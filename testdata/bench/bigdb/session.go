@@ -34,7 +34,7 @@ const (
 // storeSeed makes the id and the keys of the store.
 var storeSeed = id.Seed{42}
 
-// firstMs is the time of the first event, and stepMs lies between the starts of two sessions.
+// firstMs is the time of the first event, and stepMs is the time from the start of a session to that of the next one.
 const (
 	firstMs = 1_735_689_600_000
 	stepMs  = 30_000
