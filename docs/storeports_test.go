@@ -19,6 +19,7 @@ var ofOneKind = []string{"infra/filestore", "infra/folderstore", "infra/sessiont
 // namesKinds are the files above the stores that import such a package, with the reason.
 var namesKinds = map[string]string{
 	"cmd/waybill/cli/stores/stores.go":   "it opens the store",
+	"cmd/waybill/cli/stores/database.go": "it opens a store in a database, unless the program is built without one",
 	"cmd/waybill/cli/wire.go":            "it chooses the store",
 	"cmd/waybill/cli/diagnosis/facts.go": "it counts the files that this process may open, which is no fact about a store",
 	"cmd/waybill/schema/stored.go":       "it describes the control files of a store in a directory",

@@ -16,6 +16,11 @@ type Briefs interface {
 	// sessions without commits, and those of which no run is selected, unless they changed.
 	Briefs(ctx context.Context, q BriefQuery) ([]BriefSession, error)
 
+	// EachBrief passes what Briefs returns to a function without holding it: first the sessions that changed, without a run, then each
+	// run that is selected, in the order of a list, with its session, whose Runs are nil. All is of one state of the store. The
+	// function may use the store; its error ends the call, and is returned.
+	EachBrief(ctx context.Context, q BriefQuery, visit func(*BriefSession, *manifest.BriefRun) error) error
+
 	// KeepBrief keeps the brief of a session that was read, if the events still end at head and the annotations
 	// at b.Notes. It promises no durability, and takes no lock.
 	KeepBrief(ctx context.Context, s id.Session, head manifest.Head, b manifest.Brief) error

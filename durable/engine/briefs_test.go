@@ -29,6 +29,16 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
+// Flows that wait: for a moment that is over, for one that is far, and for the answer to a question.
+const (
+	waitFlow = `{"id":"test.wait","name":"Wait","description":"d","version":"1.0.0","steps":[
+	{"id":"w","title":"W","action":{"kind":"wait","until":"1970-01-01T00:00:00Z"}},{"id":"e","title":"E","prompt":"p"}]}`
+	laterFlow = `{"id":"test.later","name":"Later","description":"d","version":"1.0.0","steps":[
+	{"id":"w","title":"W","action":{"kind":"wait","until":"2100-01-01T00:00:00Z"}},{"id":"e","title":"E","prompt":"p"}]}`
+	askFlow = `{"id":"test.ask","name":"Ask","description":"d","version":"1.0.0","steps":[
+	{"id":"a","title":"A","prompt":"p","inputs":[{"contextKey":"k","reason":"needs_user_artifact","description":"d"}]}]}`
+)
+
 // shared is a store with a catalogue, to which several processes write.
 type shared struct {
 	fixture
@@ -96,7 +106,7 @@ func (w *shared) fail(rt *rapid.T) {
 // start starts a run with one of the titles.
 func (w *shared) start(rt *rapid.T, title string) {
 	w.seeds++
-	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(rapid.SampledFrom([]string{indexedFlow, commandFlow}).Draw(rt, "flow")),
+	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(rapid.SampledFrom([]string{indexedFlow, commandFlow, waitFlow, laterFlow, askFlow}).Draw(rt, "flow")),
 		Tags:       rapid.SampledFrom([][]string{nil, {"a", "b"}}).Draw(rt, "tags"),
 		SourceKind: event.SourceProject, SourceRef: "t.json", Title: title,
 		Observations: anchors(rapid.SampledFrom([]string{"main", "other"}).Draw(rt, "branch"), "abcdef0")})
@@ -162,8 +172,14 @@ func listedBy(t interface{ Fatal(...any) }, g *enginetest.Engine, refs []string)
 	add("pending", []any{pending, damaged}, err)
 	box := inbox.New(g.Reader, g.Store, g.Views, g.Learning)
 	box.Index = g.Engine.Index
-	waiting, err := box.List(ctx, inbox.Query{})
-	add("inbox", waiting, err)
+	for _, trusted := range []bool{true, false} {
+		waiting, err := box.List(ctx, inbox.Query{Trusted: func(context.Context, canon.Digest) bool { return trusted }})
+		add("inbox", waiting, err)
+	}
+	for _, at := range []int64{0, 1 << 50} {
+		due, err := g.Due(ctx, at)
+		add("due", due, err)
+	}
 	text, err := json.MarshalIndent(answers, "", " ")
 	if err != nil {
 		t.Fatal(err)

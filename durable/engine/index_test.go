@@ -58,6 +58,7 @@ func (w *fixture) indexed() *indexed {
 	out := &indexed{Engine: over(s)}
 	x := index.New(aged{sessiontimes.New(w.dir)}, s)
 	out.Lists.KeepIn(x, s)
+	out.Lists.FindWaits(inbox.New(out.Reader, out.Store, out.Views, out.Learning).Kept)
 	out.Engine.Engine.Index, out.Offers.Index, out.Upkeep.Index = x, x, x
 	words := x.ReadWords
 	x.ReadWords = func(ctx context.Context, s id.Session, add func(string)) (index.WordsOf, bool, error) {

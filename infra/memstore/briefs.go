@@ -67,6 +67,38 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) ([]ports.BriefSe
 	return out, nil
 }
 
+// EachBrief implements ports.Briefs.
+func (k keeper) EachBrief(ctx context.Context, q ports.BriefQuery, visit func(*ports.BriefSession, *manifest.BriefRun) error) error {
+	all, err := k.s.Briefs(ctx, q)
+	if err != nil {
+		return err
+	}
+	type selected struct {
+		of  *ports.BriefSession
+		run *manifest.BriefRun
+	}
+	var listed []selected
+	for i := range all {
+		of := &all[i]
+		if of.Changed {
+			if err := visit(of, nil); err != nil {
+				return err
+			}
+		}
+		for k := range of.Runs {
+			listed = append(listed, selected{of, &of.Runs[k]})
+		}
+		of.Runs = nil
+	}
+	sorting.By(listed, func(a, b selected) int { return compareBriefs(a.run, b.run) })
+	for _, one := range listed {
+		if err := visit(one.of, one.run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // isSelected reports that a run meets a query.
 func isSelected(r *manifest.BriefRun, q ports.BriefQuery) bool {
 	after := manifest.BriefRun{LastAtMs: q.After.LastAtMs, LastIndex: q.After.LastIndex}

@@ -36,3 +36,7 @@ func TestChanges(t *testing.T) {
 		return func() adapters.ChangingStore { return disk.Open(time.Second) }
 	})
 }
+
+func TestEachBrief(t *testing.T) {
+	adapters.EachBrief(t, memstore.NewDisk(suite.Seed(1)).Open(time.Second))
+}

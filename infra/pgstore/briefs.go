@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -26,51 +24,14 @@ func keepBrief(session id.Session, head manifest.Head, b manifest.Brief) (out []
 		"($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", args...))
 	// Few columns of a run change with an event, and few runs of a session: rows that are equal are not written again.
 	for i, r := range b.Runs {
-		columns := []any{session.String(), int64(i), r.ID.String(), r.LastAtMs, r.LastIndex, r.Open, texts(r.States), r.Workflow, texts(r.Branches),
-			string(r.Pending.Kind), r.Pending.AtMs, texts(r.Pending.Tags), digestText(r.Pending.Workflow), r.Pending.Imported, []byte(r.Data)}
-		add(db.Query("insert into @.brief_runs as b ("+runColumns+") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "+
-			"on conflict (session, ordinal) do update set ("+runColumns+") = row (excluded.*) where b is distinct from excluded", columns...))
+		add(db.Query("insert into @.brief_runs as b ("+rows.RunColumns+") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "+
+			"on conflict (session, ordinal) do update set ("+rows.RunColumns+") = row (excluded.*) where b is distinct from excluded",
+			rows.RunArgs(session, i, r)...))
 	}
 	add(db.Query("delete from @.brief_runs where session = $1 and ordinal >= $2", session.String(), int64(len(b.Runs))))
 	add(db.Query("update @.logs set changed = $2 <> coalesce((select digest from @.logs where root = $3), '') where root = $1",
 		manifest.SessionEvents(session).Root, rows.HeadArgs(b.Notes)[0], feedback.LogOf(session).Root))
 	return out
-}
-
-// runColumns are the columns of a run.
-const runColumns = "session, ordinal, run, last_at_ms, last_index, open, states, workflow, branches, pending, pending_at_ms, tags, " +
-	"pending_workflow, imported, data"
-
-// texts returns a list for a column that is never NULL.
-func texts(all []string) []string {
-	if all == nil {
-		return []string{}
-	}
-	return all
-}
-
-// digestText is the column of a digest that may be zero.
-func digestText(d canon.Digest) string {
-	if d == (canon.Digest{}) {
-		return ""
-	}
-	return d.String()
-}
-
-// runOf reads the columns of a run that begin with an index, without session and ordinal.
-func runOf(r db.Row, i int) (out manifest.BriefRun, err error) {
-	if out.ID, err = id.ParseRun(r.Text(i)); err != nil {
-		return out, fault.Wrap(err, fault.StoreCorrupt, "the catalogue has a run %q", r.Text(i))
-	}
-	out.LastAtMs, out.LastIndex, out.Open, out.States, out.Workflow, out.Branches = r.Int(i+1), r.Int(i+2), r.IsTrue(i+3), r.Texts(i+4), r.Text(i+5), r.Texts(i+6)
-	out.Pending = manifest.Pending{Kind: manifest.PendingKind(r.Text(i + 7)), AtMs: r.Int(i + 8), Tags: r.Texts(i + 9), Imported: r.IsTrue(i + 11)}
-	if text := r.Text(i + 10); text != "" {
-		if out.Pending.Workflow, err = canon.ParseDigest(text); err != nil {
-			return out, fault.Wrap(err, fault.StoreCorrupt, "the catalogue has a workflow %q", text)
-		}
-	}
-	out.Data = r.Text(i + 12)
-	return out, nil
 }
 
 // KeepBrief implements ports.Briefs. It takes no lock and waits for no disk; a brief of other logs than the present ones changes
@@ -89,49 +50,114 @@ func (s *Store) KeepBrief(ctx context.Context, session id.Session, head manifest
 	return err
 }
 
-// Briefs implements ports.Briefs.
-func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) (out []ports.BriefSession, err error) {
-	where, args := conditions(q)
-	selected := "select r.* from @.brief_runs r join @.logs l on l.owner = r.session where l." + strings.ReplaceAll(db.OwnSession, "name", "l.name") +
-		" and not l.changed" + where
-	if q.Limit > 0 {
-		selected += fmt.Sprintf(" order by last_at_ms desc, last_index desc, run limit %d", q.Limit)
-	}
-	// A session that changed has no runs here, and each query has it; one without a selected run is left out unless all are asked for.
-	join := "left join"
-	if q.Selects() {
-		join = "join"
-	}
-	columns := "s.owner, s.digest, s.group_at, s.bytes, s.next, s.next_record, s.changed, exists (select from @.controls c where c.place = s.root || '/" +
+// The columns of a session in the catalogue, and where those that changed are.
+var (
+	sessionColumns = "s.owner, s.digest, s.group_at, s.bytes, s.next, s.next_record, s.changed, exists (select from @.controls c where c.place = s.root || '/" +
 		ports.KeepFile.Name + "')"
-	runs := strings.TrimPrefix(runColumns, "session, ordinal, ")
-	sql := "with chosen as (" + selected + ") select * from (select " + columns + ", c.ordinal, c." + strings.ReplaceAll(runs, ", ", ", c.") +
-		" from @.logs s " + join + " chosen c on c.session = s.owner where s.place = 'session' and s.name = '' and not s.changed" +
-		" union all select " + columns + ", null, null, null, null, null, null, null, null, null, null, null, null, null, null " +
-		"from @.logs s where s.place = 'session' and s.name = '' and s.changed) all_of order by 1, 9"
-	err = s.db.Run(ctx, db.Query(sql, args...).Into(func(r db.Row) error {
-		session, err := rows.ParseSession(r.Text(0))
+	changedSessions = "from @.logs s where s.place = 'session' and s.name = '' and s.changed"
+)
+
+// Briefs implements ports.Briefs. A session that changed has no runs here, and each query has it; one without a selected run is left out
+// unless all are asked for.
+func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) (out []ports.BriefSession, err error) {
+	sql, args := selectRuns(q, !q.Selects())
+	sql = "(" + sql + ") union all select " + sessionColumns + strings.Repeat(", null", strings.Count(rows.RunColumns, ",")) + " " + changedSessions +
+		" order by 1, 9"
+	// To translate the statement takes longer than to execute it, and to sort in files too.
+	local := db.Query("select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)")
+	err = s.db.Run(ctx, local, db.Query(sql, args...).Into(func(r db.Row) error {
+		session, run, err := briefOf(r)
 		if err != nil {
 			return err
 		}
-		if n := len(out); n == 0 || out[n-1].Session != session {
-			one := ports.BriefSession{Session: session, Changed: r.IsTrue(6), Marked: r.IsTrue(7)}
-			if !one.Changed {
-				// A row that is damaged is found by who reads the log.
-				one.Head, err = rows.HeadOf(r, 1)
-				one.Changed = err != nil
-			}
-			out = append(out, one)
+		if n := len(out); n == 0 || out[n-1].Session != session.Session {
+			out = append(out, session)
 		}
-		if r.IsNull(8) || out[len(out)-1].Changed {
-			return nil
+		if last := &out[len(out)-1]; run != nil && !last.Changed {
+			last.Runs = append(last.Runs, *run)
 		}
-		run, err := runOf(r, 9)
-		last := &out[len(out)-1]
-		last.Runs = append(last.Runs, run)
-		return err
+		return nil
 	}))
 	return out, err
+}
+
+// selectRuns returns the query of the sessions that did not change with the runs that a query selects, and its parameters. With all set,
+// sessions without runs are in it too.
+func selectRuns(q ports.BriefQuery, all bool) (sql string, args []any) {
+	where, args := conditions(q)
+	join := "join"
+	if all {
+		join = "left join"
+	}
+	runs := strings.TrimPrefix(rows.RunColumns, "session, ")
+	sql = "select " + sessionColumns + ", r." + strings.ReplaceAll(runs, ", ", ", r.") + " from @.logs s " + join +
+		" @.brief_runs r on r.session = s.owner where s.place = 'session' and s.name = '' and not s.changed" + where
+	if q.Limit > 0 {
+		sql += fmt.Sprintf(" order by last_at_ms desc, last_index desc, run limit %d", q.Limit)
+	}
+	return sql, args
+}
+
+// briefOf reads a row of sessionColumns and, behind them, of a run; nil if there is none.
+func briefOf(r db.Row) (s ports.BriefSession, run *manifest.BriefRun, err error) {
+	if s.Session, err = rows.ParseSession(r.Text(0)); err != nil {
+		return s, nil, err
+	}
+	if s.Changed, s.Marked = r.IsTrue(6), r.IsTrue(7); !s.Changed {
+		// A row that is damaged is found by who reads the log.
+		s.Head, err = rows.HeadOf(r, 1)
+		s.Changed = err != nil
+	}
+	if len(r) == 8 || r.IsNull(8) || s.Changed {
+		return s, nil, nil
+	}
+	one, err := rows.RunOf(r, 9)
+	return s, &one, err
+}
+
+// fetched is how many rows EachBrief asks for at once.
+const fetched = 2048
+
+// EachBrief implements ports.Briefs: a cursor over one snapshot.
+func (s *Store) EachBrief(ctx context.Context, q ports.BriefQuery, visit func(*ports.BriefSession, *manifest.BriefRun) error) error {
+	sql, args := selectRuns(q, false)
+	if q.Limit == 0 {
+		sql += " order by last_at_ms desc, last_index desc, run"
+	}
+	c, err := s.db.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { s.db.Rollback(c) }()
+	var all []brief
+	into := func(r db.Row) error {
+		session, run, err := briefOf(r)
+		all = append(all, brief{session, run})
+		return err
+	}
+	next := []db.Statement{db.Query("select " + sessionColumns + " " + changedSessions + " order by 1").Into(into),
+		db.Query("declare listed no scroll cursor for "+sql, args...)}
+	fetch := db.Query(fmt.Sprintf("fetch %d from listed", fetched)).Into(into)
+	for more := true; more; {
+		all = all[:0]
+		if err := db.OnLong(c)(ctx, append(next, fetch)...); err != nil {
+			return err
+		}
+		more = len(all) >= fetched
+		next = nil
+		for i := range all {
+			if err := visit(&all[i].session, all[i].run); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// brief is a session with one of its runs, or one that changed.
+type brief struct {
+	session ports.BriefSession
+	run     *manifest.BriefRun
 }
 
 // conditions returns the selection of runs by a query, and its parameters.

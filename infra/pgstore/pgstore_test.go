@@ -36,6 +36,11 @@ func TestPorts(t *testing.T) {
 	})
 }
 
+func TestEachBrief(t *testing.T) {
+	t.Parallel()
+	adapters.EachBrief(t, opener(t)(time.Second))
+}
+
 func TestChanges(t *testing.T) {
 	t.Parallel() // most of its time it waits
 	adapters.Changes(t, func(t testing.TB) func() adapters.ChangingStore {

@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/waybill/waybill => ../..
 
 require (
+	github.com/jackc/pgx/v5 v5.13.0
 	github.com/spf13/cobra v1.10.2
 	github.com/waybill/waybill v0.0.0
 	golang.org/x/sync v0.25.0
@@ -18,6 +19,8 @@ require (
 	github.com/gowebpki/jcs v1.0.2 // indirect
 	github.com/hiddeco/sshsig v0.2.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/klauspost/cpuid/v2 v2.0.12 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect

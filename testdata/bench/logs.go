@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -30,6 +31,7 @@ type appender struct {
 	hash    canon.Digest
 	head    manifest.Head
 	n       int
+	brief   bool // appends carry one
 }
 
 func newAppender(s interface {
@@ -86,8 +88,16 @@ func (a *appender) plan() (manifest.Plan, error) {
 			ToNodeID: child,
 			Cause:    event.Cause{EventID: recorded.ID, Kind: event.IntentionalFork}})}
 	a.node = child
-	return manifest.Plan{Log: log, Events: events, Objects: []manifest.Object{o}}, nil
+	p := manifest.Plan{Log: log, Events: events, Objects: []manifest.Object{o}}
+	if a.brief {
+		p.Brief = &manifest.Brief{Runs: []manifest.BriefRun{{ID: a.run, LastAtMs: int64(a.n), LastIndex: next + 2, Open: true,
+			States: []string{"in_progress"}, Workflow: "bench.big", Branches: []string{"main"}, Data: strings.Repeat("x", briefBytes)}}}
+	}
+	return p, nil
 }
+
+// briefBytes is about what a brief has of a run.
+const briefBytes = 320
 
 func (a *appender) append() error {
 	p, err := a.plan()

@@ -20,7 +20,7 @@ func main() {
 	}
 	n := flag.Int("n", 400, "rounds of each interleaved measurement")
 	dir := flag.String("dir", "", "where to write (default: a temporary folder on the disk that holds this repository)")
-	only := flag.String("only", "", "one part: counts, append, cpu, step, process, run, growth, verify, streams, hook, serve or lists")
+	only := flag.String("only", "", "one part: counts, append, cpu, step, process, run, growth, verify, streams, hook, serve, lists, commits, driver or database")
 	flag.Parse()
 	if err := run(*n, *dir, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -50,7 +50,8 @@ func run(n int, dir, only string) error {
 		run  func(n int, dir string) error
 	}{{"counts", counts}, {"append", appends}, {"cpu", cpu}, {"step", steps}, {"process", processes},
 		{"run", runCommand}, {"growth", growth}, {"verify", verifications}, {"streams", streams},
-		{"hook", hooks}, {"serve", serving}, {"lists", lists}}
+		{"hook", hooks}, {"serve", serving}, {"lists", lists}, {"commits", commits}, {"driver", driver},
+		{"database", database}}
 	for _, p := range parts {
 		if only != "" && only != p.name {
 			continue

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,8 +40,21 @@ func processes(n int, dir string) error {
 	return continues(n, dir, bin, a)
 }
 
-func build(dir, out, pkg string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nethttpomithttp2", "-ldflags", "-s -w", "-o", out, pkg)
+func build(dir, out, pkg string) error { return buildTagged(dir, out, pkg) }
+
+// built is the directory of programs that are not built again.
+var built = flag.String("built", "", "a directory with the programs of the part, which are not built then")
+
+// buildTagged is build with further tags.
+func buildTagged(dir, out, pkg string, tags ...string) error {
+	if *built != "" {
+		return os.Symlink(filepath.Join(*built, filepath.Base(out)), out)
+	}
+	further := ""
+	for _, tag := range tags {
+		further += "," + tag
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nethttpomithttp2"+further, "-ldflags", "-s -w", "-o", out, pkg)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return cmd.Run()

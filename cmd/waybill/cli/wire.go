@@ -188,12 +188,13 @@ func connect(store stores.Opened, appended func(manifest.Plan), version string) 
 	if inCommits {
 		e.BriefOf = listed.BriefOf
 	}
-	e.Index = kept
+	e.Index, finder.Index = kept, kept
 	offers := candidates.New(e.Answers, store)
 	offers.Index = kept
 	learned := learning.New(e, announced)
 	waiting := inbox.New(e.Reader, store, v, learned)
 	waiting.Index = kept
+	listed.FindWaits(waiting.Kept)
 	audit := verify.NewAuditor(e.Ledger(), store)
 	audit.Settings = ownAudit
 	verifier := verify.New(e.Reader, store, audit)

@@ -122,16 +122,31 @@ func (o Offers) Resume(ctx context.Context, q resume.Query) (List, error) {
 }
 
 // rankRuns is Resume, with skipped sessions where no file descriptor was left.
-func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
-	out := List{Candidates: []Candidate{}}
+func rankRuns(ctx context.Context, o Offers, q resume.Query) (out List, err error) {
+	if _, inStore := o.Index.(*index.Shared); inStore {
+		for most, whole := few, false; !whole && err == nil; most *= 64 {
+			found := newSearch(o, q)
+			if whole, err = found.compareEach(ctx, most); err == nil {
+				out, err = ranked(ctx, o, found)
+			}
+			whole = whole || len(out.Candidates) == limits.ResumeCandidatesMax
+		}
+		return out, err
+	}
 	found := newSearch(o, q)
 	all, err := found.candidates(ctx)
+	if err == nil {
+		err = found.compare(ctx, all)
+	}
 	if err != nil {
-		return out, err
+		return List{Candidates: []Candidate{}}, err
 	}
-	if err := found.compare(ctx, all); err != nil {
-		return out, err
-	}
+	return ranked(ctx, o, found)
+}
+
+// ranked returns the best runs of a search that compared all.
+func ranked(ctx context.Context, o Offers, found *search) (List, error) {
+	out := List{Candidates: []Candidate{}}
 	best, err := found.best(ctx)
 	if err != nil {
 		return out, err

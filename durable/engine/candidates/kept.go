@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/ports"
 )
 
 // place is a session with what the index has of it.
@@ -64,6 +65,95 @@ func (f *search) compare(ctx context.Context, all []place) error {
 	f.considered = len(f.queue)
 	heap.Init(&f.queue)
 	return nil
+}
+
+// few is how many of the best runs of a catalogue in the store are held at first: those that are shown, and others in the place of those
+// that cannot be read.
+const few = 64
+
+// compareEach is compare for a catalogue in the store, of which at most so many runs are held: the best ones, and the best ones that the
+// words of the query match. whole reports that none was left out.
+func (f *search) compareEach(ctx context.Context, most int) (whole bool, err error) {
+	f.queue, f.considered, f.skipped = nil, 0, 0
+	all, worded, read := held{most: most}, held{most: most}, map[id.Session]bool{}
+	add := func(w waiting) {
+		f.considered++
+		all.add(w)
+		if w.HasWords() {
+			worded.add(w)
+		}
+		if len(f.places) > 8*most {
+			f.forget(append(slices.Clone(all.list()), worded.list()...))
+		}
+	}
+	err = f.o.Index.Each(ctx, ports.BriefQuery{}, func(s *index.Session, r *index.Run) error {
+		p := place{Session: *s}
+		if r != nil {
+			p.Runs = []index.Run{*r}
+		}
+		if f.queue = f.queue[:0]; f.kept(&p) {
+			for _, w := range f.queue {
+				add(w)
+			}
+			return nil
+		}
+		if !s.Keep && read[s.ID] {
+			return nil // with another run
+		}
+		read[s.ID] = !s.Keep
+		if s.Keep {
+			delete(read, s.ID)
+		}
+		exact, err := f.exact(ctx, s.ID)
+		for _, one := range exact {
+			if !s.Keep || one.Run == r.ID {
+				add(waiting{one, true})
+			}
+		}
+		return err
+	})
+	f.queue = all.list()
+	for _, w := range worded.list() {
+		if !slices.ContainsFunc(f.queue, func(q waiting) bool { return q.Run == w.Run }) {
+			f.queue = append(f.queue, w)
+		}
+	}
+	heap.Init(&f.queue)
+	return !all.cut, err
+}
+
+// forget leaves only the places of some runs.
+func (f *search) forget(but []waiting) {
+	places := map[id.Run]note{}
+	for _, w := range but {
+		if n, ok := f.places[w.Run]; ok {
+			places[w.Run] = n
+		}
+	}
+	f.places = places
+}
+
+// held are the best of many runs.
+type held struct {
+	most int
+	all  []waiting
+	cut  bool // some were left out
+}
+
+// add adds a run.
+func (h *held) add(w waiting) {
+	if h.all = append(h.all, w); len(h.all) > 2*h.most {
+		h.list()
+	}
+}
+
+// list returns the best runs.
+func (h *held) list() []waiting {
+	slices.SortFunc(h.all, func(a, b waiting) int { return resume.Compare(&a.Ranked, &b.Ranked) })
+	if len(h.all) > h.most {
+		h.all, h.cut = h.all[:h.most], true
+	}
+	return h.all
 }
 
 // exact reads a session and returns its runs, compared with their notes.

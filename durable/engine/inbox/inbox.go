@@ -8,7 +8,6 @@ package inbox
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/learning"
@@ -140,7 +139,7 @@ func (b Inbox) List(ctx context.Context, q Query) (List, error) {
 // runs returns the items of all runs, in the order of the sessions.
 func (b Inbox) runs(ctx context.Context, q *Query) (List, error) {
 	out := List{Items: []Item{}, Unreadable: []views.Unreadable{}}
-	all, err := b.mayWait(ctx)
+	all, err := b.mayWait(ctx, q, &out)
 	if err != nil {
 		return out, err
 	}
@@ -167,18 +166,32 @@ func (b Inbox) runs(ctx context.Context, q *Query) (List, error) {
 	return out, nil
 }
 
-// mayWait returns the sessions with runs that may wait for a person, and those that cannot be read, in order.
-func (b Inbox) mayWait(ctx context.Context) (out []id.Session, err error) {
+// mayWait adds the items of the runs of which the catalogue knows enough, and returns the other sessions with runs that may wait for
+// a person, and those that cannot be read, in order.
+func (b Inbox) mayWait(ctx context.Context, q *Query, list *List) (out []id.Session, err error) {
 	if b.Index == nil {
 		return b.store.Sessions(ctx)
 	}
 	all, err := b.Index.Select(ctx, ports.BriefQuery{Open: true})
 	for i := range all.Sessions {
-		if s := &all.Sessions[i]; !s.Keep || slices.ContainsFunc(s.Runs, func(r index.Run) bool { return r.Open }) {
-			out = append(out, s.ID)
+		s := &all.Sessions[i]
+		if items := (List{}); s.Keep && items.keptOf(ctx, s, q) {
+			list.Items, list.Imported = append(list.Items, items.Items...), list.Imported+items.Imported
+			continue
 		}
+		out = append(out, s.ID)
 	}
 	return out, err
+}
+
+// keptOf adds the items of all open runs of a session; false if it has to be read.
+func (l *List) keptOf(ctx context.Context, s *index.Session, q *Query) bool {
+	for i := range s.Runs {
+		if r := &s.Runs[i]; r.Open && !l.kept(ctx, s.ID, r, q) {
+			return false
+		}
+	}
+	return true
 }
 
 // session adds the items of the runs of a session.
@@ -213,11 +226,7 @@ func (b Inbox) session(ctx context.Context, s id.Session, fold *runs.Fold, q *Qu
 		if item.Imported, err = b.isImported(ctx, s, r); err != nil {
 			return err
 		}
-		if item.Imported && !q.Imported {
-			out.Imported++
-			continue
-		}
-		out.Items = append(out.Items, item.withNext(runID.String()))
+		out.add(item, q)
 	}
 	return nil
 }

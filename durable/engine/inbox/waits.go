@@ -77,12 +77,17 @@ func (b Inbox) waitsFor(ctx context.Context, fold *runs.Fold, row views.RunSumma
 // after a person sent the step back, it is the turn of the one who performs it.
 func (b Inbox) waitsForApproval(ctx context.Context, p session.Resolved, stepID string) (bool, error) {
 	at := reason.WorkflowStep(stepID)
-	handedIn := slices.ContainsFunc(p.Node.OpenGaps, func(g runs.Gap) bool { return g.Matches(reason.NeedsApproval, at) })
-	if !handedIn || b.views.Approval == nil || isSentBack(p.Node) {
+	awaited := slices.ContainsFunc(p.Node.OpenGaps, func(g runs.Gap) bool { return g.Matches(reason.NeedsApproval, at) })
+	if !awaited || b.views.Approval == nil || isSentBack(p.Node) {
 		return false, nil
 	}
 	needs, err := b.views.Approval(ctx, p)
 	return needs != nil && needs.Given < needs.Needed, err
+}
+
+// handedIn reports that outputs at a node need an approval, or did before a person decided.
+func handedIn(n *runs.Node) bool {
+	return slices.ContainsFunc(n.OpenGaps, func(g runs.Gap) bool { return g.Reason == reason.NeedsApproval })
 }
 
 // isSentBack reports that a person sent the step of a node back after the last attempt at it.

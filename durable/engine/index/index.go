@@ -7,7 +7,9 @@
 package index
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -15,7 +17,7 @@ import (
 )
 
 // Format is the number of the form of the index.
-const Format = 3
+const Format = 4
 
 // Run is a run of a session: what orders and finds it, and its row.
 type Run struct {
@@ -28,8 +30,8 @@ type Run struct {
 	// States are the statuses by which the run is selected. The index does not keep them.
 	States []string
 	// Row is what a list shows of the run; this package does not look into it.
-	Row            string
-	facts, pending string
+	Row                   string
+	facts, pending, waits string
 }
 
 // Content is what lists show of one session.
@@ -69,6 +71,11 @@ type Catalogue interface {
 	// Select is Sessions for the runs that a query selects: at least these, and those of sessions that changed. The caller
 	// compares what it gets.
 	Select(ctx context.Context, q ports.BriefQuery) (Listing, error)
+
+	// Each passes the runs of Select one by one, in the order of a list, each with its session, whose Runs are nil. A session that
+	// has problems, or was read and has no runs, is passed before, without a run. What is passed is valid during the call. Of a catalogue in the store no more
+	// is held than sessions that changed. The errors are those of Select, and of the function.
+	Each(ctx context.Context, q ports.BriefQuery, visit func(*Session, *Run) error) error
 
 	// Find returns at least the sessions that may have a run: one whose id begins with run, or with "" the one with the latest
 	// event. Sessions that changed may be returned unread, with Keep false.
@@ -132,6 +139,63 @@ type Listing struct {
 
 // Sessions implements Catalogue.
 func (x *Index) Sessions(ctx context.Context) (Listing, error) { return x.sessions(ctx, 0) }
+
+// Each implements Catalogue.
+func (x *Index) Each(ctx context.Context, q ports.BriefQuery, visit func(*Session, *Run) error) error {
+	l, err := x.Select(ctx, q)
+	if err != nil {
+		return err
+	}
+	return eachOf(l.Sessions, visit)
+}
+
+// placed is a run with its session.
+type placed struct {
+	session *Session
+	run     *Run
+}
+
+// ordered returns the runs of sessions in the order of a list, behind the sessions that have none, or problems.
+func ordered(all []Session) (out []placed) {
+	for i := range all {
+		s := &all[i]
+		alone := *s
+		alone.Runs = nil
+		if len(s.Runs) == 0 || s.Problems != nil {
+			out = append(out, placed{&alone, nil})
+		}
+		for k := range s.Runs {
+			out = append(out, placed{&alone, &s.Runs[k]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b placed) int { return compareRuns(a.run, b.run) })
+	return out
+}
+
+// compareRuns is the order of a list: the latest event first, by time, then by index, then in the order of ids. No run is the first.
+func compareRuns(a, b *Run) int {
+	if a == nil || b == nil {
+		return cmp.Compare(boolInt(a != nil), boolInt(b != nil))
+	}
+	return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex), cmp.Compare(a.ID.String(), b.ID.String()))
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// eachOf passes the runs of sessions in the order of a list.
+func eachOf(all []Session, visit func(*Session, *Run) error) error {
+	for _, one := range ordered(all) {
+		if err := visit(one.session, one.run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // searchMax is the number of sessions that changed up to which a search for a run does not read them for the index: it
 // reads less of them itself.
@@ -216,6 +280,7 @@ func encodeContent(c Content) []byte {
 		w.Text(r.Row)
 		w.Text(r.facts)
 		w.Text(r.pending)
+		w.Text(r.waits)
 	}
 	return w.Bytes()
 }
@@ -233,7 +298,7 @@ func decodeContent(text string, c *Content, runs *[]Run) bool {
 			return false
 		}
 		r.LastAtMs, r.LastIndex, r.Open = in.Int(), in.Int(), in.Bool()
-		r.Row, r.facts, r.pending = in.Text(), in.Text(), in.Text()
+		r.Row, r.facts, r.pending, r.waits = in.Text(), in.Text(), in.Text(), in.Text()
 		*runs = append(*runs, r)
 	}
 	return in.Done()

@@ -39,3 +39,12 @@ func (r Run) Pending() (p manifest.Pending) {
 	}
 	return p
 }
+
+// WithWaits returns the run with what the inbox needs to know of it; this package does not look into it.
+func (r Run) WithWaits(text string) Run {
+	r.waits = text
+	return r
+}
+
+// Waits returns what WithWaits was called with, "" without it: the session has to be read for that.
+func (r Run) Waits() string { return r.waits }

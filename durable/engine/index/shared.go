@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -46,27 +47,83 @@ func (x *Shared) Select(ctx context.Context, q ports.BriefQuery) (out Listing, e
 	}
 	out.Selected = q.Selects()
 	out.Sessions = make([]Session, len(all))
+	for i := range all {
+		out.Sessions[i] = sessionOf(&all[i])
+	}
+	return out, x.readChanged(ctx, out.Sessions)
+}
+
+// readChanged reads those of sessions that changed, and keeps their briefs.
+func (x *Shared) readChanged(ctx context.Context, all []Session) (err error) {
 	changed, read := 0, 0
 	for i := range all {
-		if out.Sessions[i] = sessionOf(&all[i]); !out.Sessions[i].Keep {
+		if !all[i].Keep {
 			changed++
 		}
 	}
-	for i := range out.Sessions {
-		s := &out.Sessions[i]
+	for i := range all {
+		s := &all[i]
 		if s.Keep {
 			continue
 		}
 		x.onRead(read, changed)
 		read++
 		if s.Content, err = x.Read(ctx, s.ID); err != nil {
-			return out, err
+			return err
 		}
 		if s.Keep {
 			_ = x.briefs.KeepBrief(ctx, s.ID, s.Head, s.Content.Brief()) // else it is read again
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// Each implements Catalogue.
+func (x *Shared) Each(ctx context.Context, q ports.BriefQuery, visit func(*Session, *Run) error) error {
+	var changed []Session
+	var early []placed // the runs of what changed, which are passed where they are in the order
+	before := func(r *Run) error {
+		if changed != nil {
+			if err := x.readChanged(ctx, changed); err != nil {
+				return err
+			}
+			early, changed = ordered(changed), nil
+		}
+		for len(early) > 0 && (r == nil || compareRuns(early[0].run, r) < 0) {
+			if err := visit(early[0].session, early[0].run); err != nil {
+				return err
+			}
+			early = early[1:]
+		}
+		return nil
+	}
+	err := x.briefs.EachBrief(ctx, q, func(of *ports.BriefSession, kept *manifest.BriefRun) error {
+		if kept == nil {
+			changed = append(changed, Session{ID: of.Session})
+			return nil
+		}
+		s, r, ok := contentOf(of), Run{}, false
+		if r, ok = runOf(kept); !ok { // another version wrote it
+			one := []Session{{ID: of.Session}}
+			if err := x.readChanged(ctx, one); err != nil {
+				return err
+			}
+			i := slices.IndexFunc(one[0].Runs, func(r Run) bool { return r.ID == kept.ID })
+			if i < 0 {
+				return nil
+			}
+			r, s = one[0].Runs[i], one[0]
+			s.Runs = nil
+		}
+		if err := before(&r); err != nil {
+			return err
+		}
+		return visit(&s, &r)
+	})
+	if err != nil {
+		return err
+	}
+	return before(nil)
 }
 
 // Find implements Catalogue. Sessions that changed are not read.
@@ -110,7 +167,7 @@ func sessionOf(b *ports.BriefSession) Session {
 	if b.Changed {
 		return s
 	}
-	s.Content = Content{Events: b.Head.Next, Marked: b.Marked, Keep: true, Head: b.Head}
+	s = contentOf(b)
 	for i := range b.Runs {
 		r, ok := runOf(&b.Runs[i])
 		if !ok { // another version wrote it
@@ -119,6 +176,11 @@ func sessionOf(b *ports.BriefSession) Session {
 		s.Runs = append(s.Runs, r)
 	}
 	return s
+}
+
+// contentOf returns a session without its runs.
+func contentOf(b *ports.BriefSession) Session {
+	return Session{ID: b.Session, Content: Content{Events: b.Head.Next, Marked: b.Marked, Keep: true, Head: b.Head}}
 }
 
 // Brief returns what a store keeps of the content.
@@ -130,6 +192,7 @@ func (c Content) Brief() manifest.Brief {
 		w.Text(r.Tip.String())
 		w.Text(r.Row)
 		w.Text(r.facts)
+		w.Text(r.waits)
 		f := r.Facts()
 		b.Runs[i] = manifest.BriefRun{ID: r.ID, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex, Open: r.Open, States: r.States,
 			Workflow: f.WorkflowID, Branches: f.Branches, Pending: r.Pending(), Data: string(w.Bytes())}
@@ -139,18 +202,24 @@ func (c Content) Brief() manifest.Brief {
 
 // BriefFormat is the number of the form of a brief. It is raised with every change of the form, or of the rules by which it is
 // computed.
-const BriefFormat = 1
+const BriefFormat = 2
+
+// withoutWaits is the form of a brief that does not have what the inbox needs: of its sessions the inbox reads those with open runs.
+const withoutWaits = 1
 
 // runOf decodes a run; ok is false for one of another form.
 func runOf(b *manifest.BriefRun) (r Run, ok bool) {
 	in := NewReader(b.Data)
-	if in.unsigned() != BriefFormat {
+	format := in.unsigned()
+	if format != BriefFormat && format != withoutWaits {
 		return r, false
 	}
 	r = Run{ID: b.ID, LastAtMs: b.LastAtMs, LastIndex: b.LastIndex, Open: b.Open, States: b.States}
 	if tip := in.Text(); tip != "" && r.Tip.UnmarshalString(tip) != nil {
 		return r, false
 	}
-	r.Row, r.facts = in.Text(), in.Text()
+	if r.Row, r.facts = in.Text(), in.Text(); format != withoutWaits {
+		r.waits = in.Text()
+	}
 	return r.WithPending(b.Pending), in.Done()
 }

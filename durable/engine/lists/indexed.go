@@ -82,6 +82,11 @@ func (o *Lists) rowsOf(ctx context.Context, s id.Session, fold *runs.Fold, healt
 			out.settled = out.settled && err == nil
 			listed = listed.WithPending(pending)
 		}
+		if o.waits != nil && row.IsOpen() && row.Health == manifest.Healthy {
+			waits, err := o.waits(ctx, s, fold, row)
+			out.settled = out.settled && err == nil
+			listed = listed.WithWaits(waits)
+		}
 		out.runs = append(out.runs, listed)
 	}
 	out.settled = out.settled && len(out.unreadable) == 0

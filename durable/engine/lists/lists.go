@@ -24,6 +24,8 @@ type Lists struct {
 	index index.Catalogue // nil: lists read every session
 	// pending is what FindPending was called with; nil: nothing is pending of any run.
 	pending PendingOf
+	// waits is what FindWaits was called with; nil: the inbox reads each session.
+	waits WaitsOf
 }
 
 // New returns the lists of what r reads, which is s.

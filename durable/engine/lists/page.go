@@ -48,34 +48,56 @@ func (s Selection) page(all []*listed, unreadable []views.Unreadable) (RunPage, 
 	if err != nil {
 		return out, err
 	}
-	var size paging.Size
-	size.Add(out.Unreadable)
-	for i := from; i < len(all); i++ {
-		full := s.Limit > 0 && len(out.Runs) == s.Limit
-		if full && !s.selects() {
-			out.NextCursor = s.Sort.cursorAfter(out.Runs[len(out.Runs)-1])
-			break
+	p := s.begin(out)
+	for i, more := from, true; more && i < len(all); i++ {
+		if more, err = p.add(all[i]); err != nil {
+			return p.out, err
 		}
-		row, bytes, err := all[i].full()
-		if err != nil {
-			return out, err
-		}
-		if s.selects() && len(s.missed(row, all[i])) > 0 {
-			continue
-		}
-		if bytes == 0 {
-			bytes = paging.Bytes(row)
-		}
-		if full || !size.FitsBytes(bytes) && len(out.Runs) > 0 {
-			out.NextCursor = s.Sort.cursorAfter(out.Runs[len(out.Runs)-1])
-			break
-		}
-		out.Runs = append(out.Runs, row)
 	}
-	if len(out.Runs) == 0 && s.Cursor == "" {
-		out.Excluded, err = s.excluded(all)
+	if len(p.out.Runs) == 0 && s.Cursor == "" {
+		p.out.Excluded, err = s.excluded(all)
 	}
-	return out, err
+	return p.out, err
+}
+
+// filling is a page to which runs are added in its order.
+type filling struct {
+	s    Selection
+	out  RunPage
+	size paging.Size
+}
+
+// begin begins a page.
+func (s Selection) begin(out RunPage) *filling {
+	p := &filling{s: s, out: out}
+	p.size.Add(out.Unreadable)
+	return p
+}
+
+// add adds a run, if it is selected. more is false for one behind the end of the page.
+func (p *filling) add(l *listed) (more bool, err error) {
+	s, out := p.s, &p.out
+	full := s.Limit > 0 && len(out.Runs) == s.Limit
+	if full && !s.selects() {
+		out.NextCursor = s.Sort.cursorAfter(out.Runs[len(out.Runs)-1])
+		return false, nil
+	}
+	row, bytes, err := l.full()
+	if err != nil {
+		return false, err
+	}
+	if s.selects() && len(s.missed(row, l)) > 0 {
+		return true, nil
+	}
+	if bytes == 0 {
+		bytes = paging.Bytes(row)
+	}
+	if full || !p.size.FitsBytes(bytes) && len(out.Runs) > 0 {
+		out.NextCursor = s.Sort.cursorAfter(out.Runs[len(out.Runs)-1])
+		return false, nil
+	}
+	out.Runs = append(out.Runs, row)
+	return true, nil
 }
 
 // selects reports that s excludes some runs.

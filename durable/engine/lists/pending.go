@@ -26,6 +26,12 @@ func (o *Lists) FindPending(of PendingOf) {
 	}
 }
 
+// WaitsOf returns what the inbox needs to know of an open run. It must be a function of the files that the index observes.
+type WaitsOf func(context.Context, id.Session, *runs.Fold, views.RunSummary) (string, error)
+
+// FindWaits makes the lists keep what the inbox needs to know of each open run. It is called before they are used.
+func (o *Lists) FindWaits(of WaitsOf) { o.waits = of }
+
 // PendingRun is a run of which something is pending that a performer does without a person.
 type PendingRun struct {
 	Session   id.Session

@@ -93,7 +93,21 @@ func Search(ctx context.Context, o *Lists, q SearchQuery) (Found, error) {
 
 // search is Search, with unreadable sessions where no file descriptor was left.
 func (o *Lists) search(ctx context.Context, wanted resume.Text, limit int) (Found, error) {
-	out := Found{Hits: []Hit{}}
+	out := Found{Hits: []Hit{}, Unreadable: []views.Unreadable{}}
+	if o.isStreamed() {
+		var size paging.Size
+		var last hitsOf
+		err := o.searchEach(ctx, &out.Unreadable, func(l *listed) (more bool, err error) {
+			if last.session != l.session {
+				if last.hits, err = o.hitsIn(ctx, l.session, wanted); err != nil {
+					return false, err
+				}
+				last.session = l.session
+			}
+			return out.add(l, last.hits[l.ID], limit, &size)
+		})
+		return out, err
+	}
 	all, unreadable, of, err := o.listed(ctx, false, ports.BriefQuery{})
 	if err != nil {
 		return out, err
@@ -117,24 +131,32 @@ func (o *Lists) search(ctx context.Context, wanted resume.Text, limit int) (Foun
 			}
 			found[l.session] = hits
 		}
-		if len(hits[l.ID]) == 0 {
-			continue
-		}
-		row, _, err := l.full()
-		if err != nil {
+		if more, err := out.add(l, hits[l.ID], limit, &size); err != nil || !more {
 			return out, err
-		}
-		for _, h := range hits[l.ID] {
-			h.RunID, h.SessionID, h.Title, h.LastAtMs = l.ID, l.session, row.Title, l.LastAtMs
-			if limit > 0 && len(out.Hits) == limit || !size.Fits(h) && len(out.Hits) > 0 {
-				out.More = true
-				return out, nil
-			}
-			out.Hits = append(out.Hits, h)
 		}
 		delete(hits, l.ID)
 	}
 	return out, nil
+}
+
+// add adds the hits of a run. more is false if they exceed what is answered.
+func (f *Found) add(l *listed, hits []Hit, limit int, size *paging.Size) (more bool, err error) {
+	if len(hits) == 0 {
+		return true, nil
+	}
+	row, _, err := l.full()
+	if err != nil {
+		return false, err
+	}
+	for _, h := range hits {
+		h.RunID, h.SessionID, h.Title, h.LastAtMs = l.ID, l.session, row.Title, l.LastAtMs
+		if limit > 0 && len(f.Hits) == limit || !size.Fits(h) && len(f.Hits) > 0 {
+			f.More = true
+			return false, nil
+		}
+		f.Hits = append(f.Hits, h)
+	}
+	return true, nil
 }
 
 // mayHave returns whether the texts of a session may have all words.

@@ -41,6 +41,9 @@ func SelectRuns(ctx context.Context, o *Lists, s Selection) (RunPage, error) {
 		if err != nil {
 			return RunPage{}, err
 		}
+		if o.isStreamed() && q.Limit == 0 {
+			return o.stream(ctx, s, q)
+		}
 		all, unreadable, of, err := o.listed(ctx, s.Text != "", q)
 		if err != nil {
 			return RunPage{}, err
@@ -48,9 +51,9 @@ func SelectRuns(ctx context.Context, o *Lists, s Selection) (RunPage, error) {
 		out, err := s.page(all, unreadable)
 		if err == nil && len(out.Runs) == 0 && s.Cursor == "" && of.Selected {
 			// Which filter excludes most is counted over all runs.
-			if all, _, _, err = o.listed(ctx, false, ports.BriefQuery{}); err == nil {
-				out.Excluded, err = s.excluded(all)
-			}
+			var n counting
+			err = o.each(ctx, ports.BriefQuery{}, nil, func(l *listed) error { return n.add(s, l) })
+			out.Excluded = n.excluded()
 		}
 		return out, err
 	})
@@ -118,21 +121,38 @@ func contains(text, part string) bool {
 
 // excluded counts the rows that each filter excludes, the filter that excludes most first.
 func (s Selection) excluded(all []*listed) (out []Excluded, err error) {
+	var n counting
 	for i := range all {
-		row, _, err := all[i].full()
-		if err != nil {
+		if err := n.add(s, all[i]); err != nil {
 			return nil, err
 		}
-		for _, f := range s.missed(row, all[i]) {
-			i := slices.IndexFunc(out, func(e Excluded) bool { return e.Filter == f })
-			if i < 0 {
-				i, out = len(out), append(out, Excluded{Filter: f})
-			}
-			out[i].Runs++
-		}
 	}
-	sorting.Stable(out, func(a, b Excluded) int {
+	return n.excluded(), nil
+}
+
+// counting counts how many runs each filter excludes.
+type counting []Excluded
+
+// add adds a run.
+func (n *counting) add(s Selection, l *listed) error {
+	row, _, err := l.full()
+	if err != nil {
+		return err
+	}
+	for _, f := range s.missed(row, l) {
+		i := slices.IndexFunc(*n, func(e Excluded) bool { return e.Filter == f })
+		if i < 0 {
+			i, *n = len(*n), append(*n, Excluded{Filter: f})
+		}
+		(*n)[i].Runs++
+	}
+	return nil
+}
+
+// excluded returns the filters, the one that excludes the most runs first; nil without any.
+func (n counting) excluded() []Excluded {
+	sorting.Stable(n, func(a, b Excluded) int {
 		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Filter, b.Filter))
 	})
-	return out, nil
+	return n
 }

@@ -75,10 +75,9 @@ func (s Sort) firstAfter(rows []*listed, cursor string) (int, error) {
 	if s.isLatest() || cursor == "" {
 		return firstAfter(rows, cursor)
 	}
-	name, run, _ := strings.Cut(cursor, ".")
-	if Sort(name) != s {
-		return 0, fault.New(fault.ValidationError, "the cursor %q is not one of a list in the order %s", cursor, s).
-			Suggest("Copy nextCursor unchanged from the previous page, and keep the order.")
+	run, err := s.cursorRun(cursor)
+	if err != nil {
+		return 0, err
 	}
 	i := slices.IndexFunc(rows, func(r *listed) bool { return r.ID.String() == run })
 	if i < 0 {
@@ -86,4 +85,14 @@ func (s Sort) firstAfter(rows []*listed, cursor string) (int, error) {
 			Suggest("Start again without a cursor.")
 	}
 	return i + 1, nil
+}
+
+// cursorRun returns the id of the run behind which a cursor of an order continues.
+func (s Sort) cursorRun(cursor string) (string, error) {
+	name, run, _ := strings.Cut(cursor, ".")
+	if Sort(name) != s {
+		return "", fault.New(fault.ValidationError, "the cursor %q is not one of a list in the order %s", cursor, s).
+			Suggest("Copy nextCursor unchanged from the previous page, and keep the order.")
+	}
+	return run, nil
 }

@@ -3,8 +3,10 @@ package unattended
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -13,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -55,7 +58,7 @@ func (o *Finder) Due(ctx context.Context, nowMs int64) (DueList, error) {
 // due is Due, with unreadable sessions where no file descriptor was left.
 func (o *Finder) due(ctx context.Context, nowMs int64) (DueList, error) {
 	out := DueList{Items: []DueRun{}, Unreadable: []views.Unreadable{}}
-	all, err := o.store.Sessions(ctx)
+	all, err := o.mayBeDue(ctx, nowMs, &out)
 	if err != nil {
 		return out, err
 	}
@@ -75,6 +78,41 @@ func (o *Finder) due(ctx context.Context, nowMs int64) (DueList, error) {
 	return out, nil
 }
 
+// mayBeDue counts the waits ahead of which the catalogue knows, and returns the other sessions with runs of which something is pending, and
+// those that cannot be read, in order.
+func (o *Finder) mayBeDue(ctx context.Context, nowMs int64, list *DueList) (out []id.Session, err error) {
+	if o.Index == nil {
+		return o.store.Sessions(ctx)
+	}
+	all, err := o.Index.Select(ctx, ports.BriefQuery{Pending: true})
+	for i := range all.Sessions {
+		s := &all.Sessions[i]
+		ahead := DueList{}
+		if !s.Keep || slices.ContainsFunc(s.Runs, func(r index.Run) bool {
+			p := r.Pending()
+			if p.Kind == manifest.WaitPending && p.AtMs > nowMs {
+				ahead.wait(p.AtMs)
+				return false
+			}
+			return p.Kind == manifest.WaitPending || p.Kind == manifest.CommandPending
+		}) {
+			out = append(out, s.ID)
+			continue
+		}
+		if list.Ahead += ahead.Ahead; ahead.Ahead > 0 && (list.NextAtMs == 0 || ahead.NextAtMs < list.NextAtMs) {
+			list.NextAtMs = ahead.NextAtMs
+		}
+	}
+	return out, err
+}
+
+// wait counts a run that still waits.
+func (l *DueList) wait(atMs int64) {
+	if l.Ahead++; l.NextAtMs == 0 || atMs < l.NextAtMs {
+		l.NextAtMs = atMs
+	}
+}
+
 // dueOf adds the runs of a session.
 func (o *Finder) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs int64, out *DueList) error {
 	for _, runID := range fold.Order {
@@ -88,9 +126,7 @@ func (o *Finder) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs
 		case !ok:
 			continue
 		case row.AtMs > nowMs:
-			if out.Ahead++; out.NextAtMs == 0 || row.AtMs < out.NextAtMs {
-				out.NextAtMs = row.AtMs
-			}
+			out.wait(row.AtMs)
 			continue
 		}
 		row.RunID, row.SessionID, row.WorkflowID = runID, s, r.Started.WorkflowID

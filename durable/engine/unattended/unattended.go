@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -24,10 +25,14 @@ type Finder struct {
 	r     *session.Reader
 	store views.Source
 	here  views.Here
+	// Index has what is pending of the runs of sessions that did not change; nil: Due reads every session.
+	Index index.Catalogue
 }
 
 // New returns a finder in what r reads, which is s.
-func New(r *session.Reader, s views.Source, here views.Here) *Finder { return &Finder{r, s, here} }
+func New(r *session.Reader, s views.Source, here views.Here) *Finder {
+	return &Finder{r: r, store: s, here: here}
+}
 
 // PendingOf returns what a performer that asks no person needs to know of a run (docs/design.md#performing-runs). The
 // pending step is a command that was not tried yet, waits until a moment, or is one of the host that is to be

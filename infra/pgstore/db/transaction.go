@@ -53,6 +53,21 @@ func lockTimeout(d time.Duration) Statement {
 // Transaction begins a transaction with further statements, which take locks. A connection that was made earlier and is gone is replaced
 // once. Its caller gives the connection to Rollback or Finish. Errors are those of Failure; STORE_LOCKED: another process holds a lock.
 func (d *DB) Transaction(ctx context.Context, locks ...Statement) (*Conn, error) {
+	return d.transaction(ctx, append(d.begin(), locks...))
+}
+
+// Snapshot begins a transaction that reads one state of the store and changes nothing. The server ends it when nothing was read for
+// LongMost. Its caller gives the connection to Rollback. Errors
+// are those of Failure.
+func (d *DB) Snapshot(ctx context.Context) (*Conn, error) {
+	return d.transaction(ctx, []Statement{Query("begin isolation level repeatable read read only"),
+		Query("set local idle_in_transaction_session_timeout = " + strconv.FormatInt(LongMost.Milliseconds(), 10)),
+		// Translating a statement takes longer than reading a catalogue.
+		Query("set local jit = off")})
+}
+
+// transaction begins a transaction with statements, on a connection that is replaced once if it was made earlier and is gone.
+func (d *DB) transaction(ctx context.Context, first []Statement) (*Conn, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, interrupted(ctx)
@@ -63,7 +78,7 @@ func (d *DB) Transaction(ctx context.Context, locks ...Statement) (*Conn, error)
 		}
 		limit := c.limit
 		c.limit += d.o.LockWait
-		err = c.Run(ctx, append(d.begin(), locks...)...)
+		err = c.Run(ctx, first...)
 		c.limit = limit
 		if err == nil {
 			return c, nil

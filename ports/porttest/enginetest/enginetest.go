@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
+	"github.com/waybill/waybill/durable/engine/inbox"
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/ledger"
@@ -117,8 +118,9 @@ func InMemory(s *memstore.Store) *Engine { return Over(memory{s}) }
 func Catalogued(e *Engine, b ports.Briefs) *index.Shared {
 	x := index.NewShared(b)
 	e.Lists.KeepIn(x, e.Store)
+	e.Lists.FindWaits(inbox.New(e.Reader, e.Store, e.Views, e.Learning).Kept)
 	e.Engine.BriefOf = e.Lists.BriefOf
-	e.Engine.Index, e.Offers.Index, e.Upkeep.Index = x, x, x
+	e.Engine.Index, e.Offers.Index, e.Upkeep.Index, e.Finder.Index = x, x, x, x
 	return x
 }
 

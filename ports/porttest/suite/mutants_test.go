@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/adapters"
 	"github.com/waybill/waybill/ports/porttest/mutant"
 	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
@@ -101,6 +103,13 @@ func idleMethods() []idle {
 			func(st s) s { return noNotPerformed{st} }),
 		ofStore("Briefs.Briefs", "a brief is kept in the commit",
 			func(st s) s { return noBriefs{st.(suite.CataloguedStore)} }),
+		ofPort("Briefs.EachBrief", func(t testing.TB, idle bool) {
+			var st suite.CataloguedStore = memstore.NewDisk(suite.Seed(1)).Open(0)
+			if idle {
+				st = noEachBrief{st}
+			}
+			adapters.EachBrief(t, st)
+		}),
 		ofStore("Briefs.KeepBrief", "a session without a brief of its logs changed",
 			func(st s) s { return noKeepBrief{st.(suite.CataloguedStore)} }),
 		ofStore("Objects.Object", objects, func(st s) s { return noObject{st} }),

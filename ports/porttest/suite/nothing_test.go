@@ -64,6 +64,7 @@ type (
 	noDescriptors          struct{ suite.Store }
 	noNotPerformed         struct{ suite.Store }
 	noBriefs               struct{ suite.CataloguedStore }
+	noEachBrief            struct{ suite.CataloguedStore }
 	noKeepBrief            struct{ suite.CataloguedStore }
 )
 
@@ -157,6 +158,9 @@ func (noDescriptors) Failures() (n ports.Failures)                      { return
 
 func (noNotPerformed) NotPerformed(ctx, id.Session) (err error)                   { return }
 func (noBriefs) Briefs(ctx, ports.BriefQuery) (l []ports.BriefSession, err error) { return }
+func (noEachBrief) EachBrief(ctx, ports.BriefQuery, func(*ports.BriefSession, *manifest.BriefRun) error) (err error) {
+	return
+}
 func (noKeepBrief) KeepBrief(ctx, id.Session, manifest.Head, manifest.Brief) (err error) {
 	return
 }
