@@ -130,7 +130,7 @@ func shown(t testing.TB, g *enginetest.Engine) string {
 		for i := range all { // what a list leaves in a cache is not compared
 			all[i].TotalBytes, all[i].Cache = all[i].TotalBytes-all[i].Cache.Bytes, upkeep.Amount{}
 		}
-		slices.SortFunc(all, func(a, b upkeep.SessionUsage) int { return strings.Compare(a.SessionID.String(), b.SessionID.String()) })
+		slices.SortFunc(all, func(a, b upkeep.SessionUsage) int { return a.SessionID.Compare(b.SessionID) })
 		add("du of sessions", all, nil)
 	}
 	add("du without", used.Unclear, nil)

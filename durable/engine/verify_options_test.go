@@ -133,7 +133,7 @@ func TestVerifyOfManySessions(t *testing.T) {
 		}
 	}
 	if !slices.IsSortedFunc(first.Sessions, func(a, b verify.SessionVerdict) int {
-		return strings.Compare(a.SessionID.String(), b.SessionID.String())
+		return a.SessionID.Compare(b.SessionID)
 	}) {
 		t.Error("the sessions are not in order")
 	}

@@ -1,5 +1,11 @@
 package id
 
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+)
+
 // TextLen is how many characters of an id follow its prefix and the "_": 16 bytes in base32 without padding.
 const TextLen = 26
 
@@ -23,9 +29,9 @@ var values = func() (out [256]byte) {
 // appendBase32 appends the characters of 16 bytes: eight for each five bytes, and two for the last one.
 func appendBase32(dst []byte, raw [16]byte) []byte {
 	for at := 0; at < 15; at += 5 {
-		bits := uint64(raw[at])<<32 | uint64(raw[at+1])<<24 | uint64(raw[at+2])<<16 | uint64(raw[at+3])<<8 | uint64(raw[at+4])
-		dst = append(dst, alphabet[bits>>35&31], alphabet[bits>>30&31], alphabet[bits>>25&31], alphabet[bits>>20&31],
-			alphabet[bits>>15&31], alphabet[bits>>10&31], alphabet[bits>>5&31], alphabet[bits&31])
+		five := uint64(raw[at])<<32 | uint64(raw[at+1])<<24 | uint64(raw[at+2])<<16 | uint64(raw[at+3])<<8 | uint64(raw[at+4])
+		dst = append(dst, alphabet[five>>35&31], alphabet[five>>30&31], alphabet[five>>25&31], alphabet[five>>20&31],
+			alphabet[five>>15&31], alphabet[five>>10&31], alphabet[five>>5&31], alphabet[five&31])
 	}
 	return append(dst, alphabet[raw[15]>>3], alphabet[raw[15]<<2&31])
 }
@@ -36,13 +42,13 @@ func decodeBase32(text string) (raw [16]byte, ok bool) {
 	_ = text[TextLen-1]
 	var seen byte
 	for at, from := 0, 0; at < 15; at, from = at+5, from+8 {
-		var bits uint64
+		var five uint64
 		for j := range 8 {
 			v := values[text[from+j]]
 			seen |= v
-			bits = bits<<5 | uint64(v&31)
+			five = five<<5 | uint64(v&31)
 		}
-		raw[at], raw[at+1], raw[at+2], raw[at+3], raw[at+4] = byte(bits>>32), byte(bits>>24), byte(bits>>16), byte(bits>>8), byte(bits)
+		raw[at], raw[at+1], raw[at+2], raw[at+3], raw[at+4] = byte(five>>32), byte(five>>24), byte(five>>16), byte(five>>8), byte(five)
 	}
 	high, low := values[text[24]], values[text[25]]
 	raw[15] = high<<3 | low>>2
@@ -56,4 +62,26 @@ func isBase32(text string) bool {
 		seen |= values[text[i]]
 	}
 	return seen != outside
+}
+
+// Compare orders ids as their texts are ordered, in which digits precede letters; the zero id is the first.
+func (i ID[K]) Compare(j ID[K]) int {
+	if i.IsZero() || j.IsZero() {
+		return cmp.Compare(i.raw[16], j.raw[16])
+	}
+	for at := 0; at < 16; at += 8 {
+		differing := binary.BigEndian.Uint64(i.raw[at:]) ^ binary.BigEndian.Uint64(j.raw[at:])
+		if differing != 0 {
+			character := (8*at + bits.LeadingZeros64(differing)) / 5 // the first that differs
+			return cmp.Compare(alphabet[i.value(character)], alphabet[j.value(character)])
+		}
+	}
+	return 0
+}
+
+// value returns the five bits of a character. The last one has two bits of the byte behind the 16, which are zero.
+func (i ID[K]) value(character int) uint16 {
+	from := 5 * character
+	two := uint16(i.raw[from/8])<<8 | uint16(i.raw[from/8+1])
+	return two >> (11 - from%8) & 31
 }

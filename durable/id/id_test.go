@@ -160,3 +160,31 @@ func TestParseAcceptsDerivedIDs(t *testing.T) {
 func seed(t *rapid.T, label string) id.Seed {
 	return id.Seed(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, label))
 }
+
+// TestIDsAreOrderedAsTheirTexts: lists in the order of ids look sorted, and directories are read in it.
+func TestIDsAreOrderedAsTheirTexts(t *testing.T) {
+	compare := func(t interface{ Errorf(string, ...any) }, a, b id.Node) {
+		if got, want := a.Compare(b), strings.Compare(a.String(), b.String()); got != want {
+			t.Errorf("%s is compared with %s as %d, want %d", a, b, got, want)
+		}
+	}
+	all := []id.Node{{}, id.Node{}.OfRaw([16]byte{})}
+	for at := range 16 {
+		for bit := range 8 {
+			var raw [16]byte
+			raw[at] = 1 << bit
+			all = append(all, id.Node{}.OfRaw(raw))
+		}
+	}
+	for _, a := range all {
+		for _, b := range all {
+			compare(t, a, b)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		a := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(rt, "a"))
+		b := a
+		b[rapid.IntRange(0, 15).Draw(rt, "at")] = rapid.Byte().Draw(rt, "byte")
+		compare(rt, id.Node{}.OfRaw(a), id.Node{}.OfRaw(b))
+	})
+}

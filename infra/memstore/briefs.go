@@ -63,7 +63,7 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) ([]ports.BriefSe
 	if q.Selects() {
 		out = slices.DeleteFunc(out, func(b ports.BriefSession) bool { return !b.Changed && len(b.Runs) == 0 })
 	}
-	sorting.By(out, func(a, b ports.BriefSession) int { return strings.Compare(a.Session.String(), b.Session.String()) })
+	sorting.By(out, func(a, b ports.BriefSession) int { return a.Session.Compare(b.Session) })
 	return out, nil
 }
 
@@ -111,7 +111,7 @@ func isSelected(r *manifest.BriefRun, q ports.BriefQuery) bool {
 
 // compareBriefs is the order of a list.
 func compareBriefs(a, b *manifest.BriefRun) int {
-	return cmp.Or(compareTimes(a, b), strings.Compare(a.ID.String(), b.ID.String()))
+	return cmp.Or(compareTimes(a, b), a.ID.Compare(b.ID))
 }
 
 // compareTimes compares by the last event, the latest first.

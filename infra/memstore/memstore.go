@@ -288,7 +288,7 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 			out = append(out, parsed)
 		}
 	}
-	sorting.By(out, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
+	sorting.By(out, func(a, b id.Session) int { return a.Compare(b) })
 	return out, nil
 }
 

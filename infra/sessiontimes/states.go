@@ -1,7 +1,6 @@
 package sessiontimes
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -89,7 +88,7 @@ func list(dir string, out *ports.SessionsState) error {
 		out.Sessions = append(out.Sessions, ports.SessionState{Session: s})
 	}
 	slices.SortFunc(out.Sessions, func(a, b ports.SessionState) int {
-		return cmp.Compare(a.Session.String(), b.Session.String())
+		return a.Session.Compare(b.Session)
 	})
 	return err
 }

@@ -1,7 +1,6 @@
 package annotations
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 
@@ -138,7 +137,7 @@ func (t *Tally) Save() ([]byte, error) {
 		doc.Runs = append(doc.Runs, tallyRow{s.Corrections, s.Flags, labelCounts(s.Labels), s.OtherLabels, s.Ratings,
 			run})
 	}
-	sorting.By(doc.Runs, func(a, b tallyRow) int { return cmp.Compare(a.RunID.String(), b.RunID.String()) })
+	sorting.By(doc.Runs, func(a, b tallyRow) int { return a.RunID.Compare(b.RunID) })
 	return canon.Marshal(doc)
 }
 

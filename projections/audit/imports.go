@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"strconv"
 
 	"github.com/waybill/waybill/durable/id"
@@ -81,6 +80,6 @@ func (b *Imports) rows() (out []importRow) {
 	for e, s := range b.open {
 		out = append(out, importRow{e, s})
 	}
-	sorting.By(out, func(a, b importRow) int { return cmp.Compare(a.EventID.String(), b.EventID.String()) })
+	sorting.By(out, func(a, b importRow) int { return a.EventID.Compare(b.EventID) })
 	return out
 }

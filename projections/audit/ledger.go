@@ -135,7 +135,7 @@ func (l *Ledger) Save() ([]byte, error) {
 			r.Lines = append(r.Lines, ledgerLine{fact, index})
 		}
 		sorting.By(r.Lines, func(a, b ledgerLine) int {
-			return cmp.Or(cmp.Compare(a.EventIndex, b.EventIndex), cmp.Compare(a.EventID.String(), b.EventID.String()))
+			return cmp.Or(cmp.Compare(a.EventIndex, b.EventIndex), a.EventID.Compare(b.EventID))
 		})
 		doc.Logs = append(doc.Logs, r)
 	}

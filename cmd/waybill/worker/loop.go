@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -252,7 +251,7 @@ func longer(pause time.Duration) time.Duration { return min(max(retryPause, 2*pa
 
 // leave reports what the worker leaves alone.
 func (w *worker) leave(rest ports.Rest) {
-	sorting.Stable(rest.Left, func(a, b ports.Left) int { return cmp.Compare(a.Session.String(), b.Session.String()) })
+	sorting.Stable(rest.Left, func(a, b ports.Left) int { return a.Session.Compare(b.Session) })
 	for _, l := range rest.Left {
 		f := w.explain(l.Err)
 		if f.Code == fault.RunWaiting {

@@ -107,7 +107,7 @@ const fileTimeMs = 2000
 // isLater orders runs as '@last' does.
 func (c Current) isLater(than Current) bool {
 	return cmp.Or(cmp.Compare(c.lastAtMs, than.lastAtMs), cmp.Compare(c.lastIndex, than.lastIndex),
-		cmp.Compare(than.RunID.String(), c.RunID.String())) > 0
+		than.RunID.Compare(c.RunID)) > 0
 }
 
 // openRun returns the latest open run of a session that was started in a repository, the zero Current without one.

@@ -177,7 +177,7 @@ func compareRuns(a, b *Run) int {
 	if a == nil || b == nil {
 		return cmp.Compare(boolInt(a != nil), boolInt(b != nil))
 	}
-	return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex), cmp.Compare(a.ID.String(), b.ID.String()))
+	return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex), a.ID.Compare(b.ID))
 }
 
 func boolInt(b bool) int {

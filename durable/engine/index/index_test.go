@@ -2,7 +2,6 @@ package index
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -33,7 +32,7 @@ func anyEntry(rt *rapid.T) entry {
 	return e
 }
 
-func bySession(a, b entry) int { return cmp.Compare(a.session.String(), b.session.String()) }
+func bySession(a, b entry) int { return a.session.Compare(b.session) }
 
 // TestEncode: what is decoded is what was encoded, and no beginning of it nor any other bytes decode as a whole.
 func TestEncode(t *testing.T) {
@@ -148,7 +147,7 @@ func many(n int, changedNs int64, state byte) *observed {
 	for i := range n {
 		o.all = append(o.all, ports.SessionState{Session: id.NewSession(id.Seed{byte(i)}), State: [16]byte{state}, ChangedNs: changedNs})
 	}
-	slices.SortFunc(o.all, func(a, b ports.SessionState) int { return cmp.Compare(a.Session.String(), b.Session.String()) })
+	slices.SortFunc(o.all, func(a, b ports.SessionState) int { return a.Session.Compare(b.Session) })
 	return o
 }
 

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -71,7 +70,7 @@ func (s saved) folder(i int, session id.Session) (folder [8]byte) {
 	if i >= len(s.entries) || s.entries[i].session != session {
 		var found bool
 		i, found = slices.BinarySearchFunc(s.entries, session, func(e entry, s id.Session) int {
-			return cmp.Compare(e.session.String(), s.String())
+			return e.session.Compare(s)
 		})
 		if !found {
 			return folder
@@ -113,7 +112,7 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 	for i, at := 0, 0; i < len(out); i++ {
 		st := &now.Sessions[i]
 		for at < len(have.entries) && have.entries[at].session != st.Session &&
-			have.entries[at].session.String() < st.Session.String() {
+			have.entries[at].session.Compare(st.Session) < 0 {
 			at++
 		}
 		if at < len(have.entries) && have.entries[at].session == st.Session {
@@ -228,7 +227,7 @@ func decode(data string) (s saved, ok bool) {
 	s.entries = make([]entry, r.Count(19))
 	for i := range s.entries {
 		e := &s.entries[i]
-		if e.session.UnmarshalString(r.Text()) != nil || i > 0 && s.entries[i-1].session.String() >= e.session.String() {
+		if e.session.UnmarshalString(r.Text()) != nil || i > 0 && s.entries[i-1].session.Compare(e.session) >= 0 {
 			return saved{}, false
 		}
 		copy(e.state[:], r.take(len(e.state)))

@@ -268,7 +268,7 @@ func (l *Learning) summarizeStore(ctx context.Context, q SummaryQuery, out *Feed
 			cmp.Compare(a.Source, b.Source))
 	})
 	sorting.By(out.Runs, func(a, b RunFeedback) int {
-		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.RunID.String(), b.RunID.String()))
+		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), a.RunID.Compare(b.RunID))
 	})
 	return nil
 }

@@ -93,7 +93,7 @@ func (o *Lists) listed(ctx context.Context, text bool, q ports.BriefQuery) (orde
 		if c := cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.ID.String(), b.ID.String())
+		return a.ID.Compare(b.ID)
 	})
 	return order, unreadable, of, nil
 }
@@ -139,7 +139,7 @@ func (o *Lists) fromIndex(ctx context.Context, q ports.BriefQuery) (all []listed
 func latestFirst(a, b views.RunSummary) int {
 	return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs),
 		cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
-		cmp.Compare(a.RunID.String(), b.RunID.String()))
+		a.RunID.Compare(b.RunID))
 }
 
 // notesOf returns the latest notes on the path to the preferred tip of a run, "" without any.

@@ -170,7 +170,7 @@ func (o *Lists) mayHave(ctx context.Context, of index.Listing, wanted resume.Tex
 	}
 	return func(s id.Session) bool {
 		i, ok := slices.BinarySearchFunc(all, s, func(w index.Words, s id.Session) int {
-			return strings.Compare(w.ID.String(), s.String())
+			return w.ID.Compare(s)
 		})
 		return !ok || wanted.May(all[i].May)
 	}, nil

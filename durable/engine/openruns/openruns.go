@@ -97,7 +97,7 @@ func (l List) compare(ctx context.Context, key *token.Key, mark string, c Clock)
 		return latest{}, err
 	}
 	slices.SortFunc(stamps, func(a, b ports.SessionStamp) int {
-		return cmp.Or(cmp.Compare(b.ChangedMs, a.ChangedMs), strings.Compare(a.Session.String(), b.Session.String()))
+		return cmp.Or(cmp.Compare(b.ChangedMs, a.ChangedMs), a.Session.Compare(b.Session))
 	})
 	before, after := l.loadAll(ctx, key), make([]saved, 0, len(stamps))
 	changed := len(before) != len(stamps)

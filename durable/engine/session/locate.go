@@ -309,7 +309,7 @@ func sessionCount(n int) string {
 // is the same run in every process.
 func isLater(a, b runs.BriefRun) bool {
 	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex),
-		cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
+		b.RunID.Compare(a.RunID)) > 0
 }
 
 // MatchesPrefix reports whether ref is a prefix of the run's id, with or

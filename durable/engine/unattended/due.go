@@ -73,7 +73,7 @@ func (o *Finder) due(ctx context.Context, nowMs int64) (DueList, error) {
 		}
 	}
 	sorting.By(out.Items, func(a, b DueRun) int {
-		return cmp.Or(cmp.Compare(a.AtMs, b.AtMs), cmp.Compare(a.RunID.String(), b.RunID.String()))
+		return cmp.Or(cmp.Compare(a.AtMs, b.AtMs), a.RunID.Compare(b.RunID))
 	})
 	return out, nil
 }

@@ -112,7 +112,7 @@ func (u *Upkeep) du(ctx context.Context) (Usage, error) {
 	m.countFolders(survey, &out)
 	m.countOwnedObjects(&out)
 	bySize := func(a, b SessionUsage) int {
-		return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), cmp.Compare(a.SessionID.String(), b.SessionID.String()))
+		return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), a.SessionID.Compare(b.SessionID))
 	}
 	sorting.By(out.Sessions, bySize)
 	sorting.By(out.Trash, bySize)

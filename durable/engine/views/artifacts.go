@@ -79,7 +79,7 @@ func (o *Views) artifacts(ctx context.Context, q ArtifactQuery) (ArtifactList, e
 		return p.ArtifactList, err
 	}
 	for _, s := range all {
-		if order := strings.Compare(s.String(), from.String()); order < 0 {
+		if order := s.Compare(from); order < 0 {
 			continue
 		} else if order > 0 {
 			index = -1

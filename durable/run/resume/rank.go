@@ -227,7 +227,7 @@ func Compare(a, b *Ranked) int {
 		cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(a.Session.String(), b.Session.String()), cmp.Compare(a.Run.String(), b.Run.String()))
+	return cmp.Or(a.Session.Compare(b.Session), a.Run.Compare(b.Run))
 }
 
 // HasWords reports that the words of the query match the run.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -68,6 +67,6 @@ func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) {
 			sessions = append(sessions, parsed)
 		}
 	}
-	sorting.By(sessions, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
+	sorting.By(sessions, func(a, b id.Session) int { return a.Compare(b) })
 	return sessions, err
 }

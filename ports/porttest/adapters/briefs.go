@@ -58,7 +58,7 @@ func EachBrief(t testing.TB, s suite.CataloguedStore) {
 		for _, one := range got {
 			sessions = append(sessions, one)
 		}
-		slices.SortFunc(sessions, func(a, b ports.BriefSession) int { return strings.Compare(a.Session.String(), b.Session.String()) })
+		slices.SortFunc(sessions, func(a, b ports.BriefSession) int { return a.Session.Compare(b.Session) })
 		if !reflect.DeepEqual(sessions, want) || len(want) == 0 {
 			t.Errorf("%s: %+v, want %+v", name, sessions, want)
 		}

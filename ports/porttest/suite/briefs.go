@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -227,4 +226,4 @@ func pagesOfBriefs(t testing.TB, open func() CataloguedStore) {
 	}
 }
 
-func compareText(a, b id.Session) int { return strings.Compare(a.String(), b.String()) }
+func compareText(a, b id.Session) int { return a.Compare(b) }
