@@ -177,10 +177,10 @@ const viewsMax = 8 << 10
 
 // ViewOf returns a snapshot of this version as it is shown, without the keys of the completed steps, if it is kept.
 func ViewOf(r *Reader, ref canon.Digest) (v snapshot.View, ok bool) {
-	return r.viewOf(ref.Raw())
+	return viewOf(r, ref.Raw())
 }
 
-func (r *Reader) viewOf(raw rawDigest) (v snapshot.View, ok bool) {
+func viewOf(r *Reader, raw rawDigest) (v snapshot.View, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v, ok = r.views[raw]
@@ -188,9 +188,9 @@ func (r *Reader) viewOf(raw rawDigest) (v snapshot.View, ok bool) {
 }
 
 // KeepView keeps a snapshot as it is shown, which is a copy (snapshot.View.Brief). A full cache is emptied.
-func KeepView(r *Reader, ref canon.Digest, v snapshot.View) { r.keepView(ref.Raw(), v) }
+func KeepView(r *Reader, ref canon.Digest, v snapshot.View) { keepView(r, ref.Raw(), v) }
 
-func (r *Reader) keepView(raw rawDigest, v snapshot.View) {
+func keepView(r *Reader, raw rawDigest, v snapshot.View) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.views) >= viewsMax {

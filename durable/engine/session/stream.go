@@ -57,7 +57,7 @@ func EachNode(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorF
 // readView keeps a snapshot for ViewOf, if it has the form of this version.
 func readView(ctx context.Context, r *Reader, ref canon.Digest) {
 	raw := ref.Raw()
-	if _, known := r.viewOf(raw); known {
+	if _, known := viewOf(r, raw); known {
 		return
 	}
 	data, err := r.source.Object(ctx, manifest.Snapshot, ref)
@@ -65,7 +65,7 @@ func readView(ctx context.Context, r *Reader, ref canon.Digest) {
 		return
 	}
 	if s, err := snapshot.Decode(data); err == nil {
-		r.keepView(raw, s.View().Brief())
+		keepView(r, raw, s.View().Brief())
 	}
 }
 

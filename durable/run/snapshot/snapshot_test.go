@@ -48,7 +48,7 @@ func TestGoldenSnapshots(t *testing.T) {
 	}
 }
 
-// TestDecodedSnapshotsEncodeToTheSameBytes: whatever byte of a snapshot is changed, it is refused or read as it is. Those
+// TestDecodedSnapshotsEncodeToTheSameBytes: a snapshot with a changed byte is refused, or read as it is. Those
 // outside of loops are read by members of their own.
 func TestDecodedSnapshotsEncodeToTheSameBytes(t *testing.T) {
 	read := 0
