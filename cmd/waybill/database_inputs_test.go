@@ -167,7 +167,7 @@ func TestDatabaseInputs(t *testing.T) {
 	printed, _ := os.ReadFile(golden)
 	isTried, all := func() bool { return true }, ""
 	if !*update {
-		isTried = sample.OneIn(t, 3).Try
+		isTried = sample.OneIn(t, 6).Try
 	}
 	for _, in := range d.badInputs(closed, silent) {
 		if !isTried() {

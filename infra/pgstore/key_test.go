@@ -163,7 +163,7 @@ func gated(s *pgstore.Store, l manifest.Log, fn func(ports.Witness) error) error
 func ownStore(t testing.TB) pgstore.Address {
 	a, err := pgstore.Parse(pgtest.URL(t))
 	fatal(t, err)
-	_, err = pgstore.Init(t.Context(), a, pgstore.Options{}, pgstore.Roles{})
+	_, err = pgstore.Init(t.Context(), a, pgstore.Options{LockWait: time.Minute}, pgstore.Roles{})
 	fatal(t, err)
 	return a
 }

@@ -70,7 +70,7 @@ func newCut(t testing.TB, o pgstore.Options) (*power, func(time.Duration) *pgsto
 	cut.count++
 	address, err := pgstore.Parse(cut.server.URL("test_" + strconv.Itoa(cut.count)))
 	if err == nil {
-		_, err = pgstore.Init(t.Context(), address, pgstore.Options{}, pgstore.Roles{})
+		_, err = pgstore.Init(t.Context(), address, pgstore.Options{LockWait: time.Minute}, pgstore.Roles{})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func Empty(t testing.TB) Address {
 		if a, err = Parse(pgtest.URL(t)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Init(t.Context(), a, Options{}, Roles{}); err != nil {
+		if _, err := Init(t.Context(), a, Options{LockWait: time.Minute}, Roles{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 func opener(t testing.TB) func(time.Duration) *sharedstore.Store {
 	address, err := pgstore.Parse(pgtest.URL(t))
 	if err == nil {
-		_, err = pgstore.Init(t.Context(), address, pgstore.Options{}, pgstore.Roles{})
+		_, err = pgstore.Init(t.Context(), address, pgstore.Options{LockWait: time.Minute}, pgstore.Roles{})
 	}
 	if err != nil {
 		t.Fatal(err)
