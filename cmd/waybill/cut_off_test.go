@@ -275,6 +275,11 @@ func (c *cutOff) commandRuns(cut func(*pgtest.Proxy)) {
 	c.leaseEnds()
 	c.network.Restore()
 	c.refused(c.reported(c.alpha), 1, "RUN_BUSY", "the lease of this performer was lost")
+	c.betaFinishes()
+}
+
+// betaFinishes lets beta end the step and the one behind it.
+func (c *cutOff) betaFinishes() {
 	c.write("beta.finish", "")
 	c.write("beta.behind", "")
 }
@@ -290,8 +295,7 @@ func (c *cutOff) lateResult(cut func(*pgtest.Proxy)) {
 		holder = "on beta has it now"
 	}
 	c.refused(c.reported(c.alpha), 1, "RUN_BUSY", holder)
-	c.write("beta.finish", "")
-	c.write("beta.behind", "")
+	c.betaFinishes()
 }
 
 // lostResult: the command ends in time, and its result reaches no store.
@@ -301,8 +305,7 @@ func (c *cutOff) lostResult(cut func(*pgtest.Proxy)) {
 	c.refused(c.reported(c.alpha), 1, "STORE_UNREACHABLE", "cannot be reached")
 	c.leaseEnds()
 	c.network.Restore()
-	c.write("beta.finish", "")
-	c.write("beta.behind", "")
+	c.betaFinishes()
 }
 
 // tooLateResult: the result arrives when beta has recorded the step, and performs the next one. Alpha does not perform that as well.

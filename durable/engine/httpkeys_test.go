@@ -281,11 +281,17 @@ func TestKeysAddedByTwoProcesses(t *testing.T) {
 	const processes = 6
 	errs := make([]error, processes)
 	var wg sync.WaitGroup
+	// All are planned before the first is made: one that is planned between the change of another one and its line in the audit
+	// log shows keys that are not confirmed yet.
+	var adds []func()
 	for i := range processes {
 		g, by := w.auditor(), w.person("ada")
 		c, err := g.PlanAddHTTPKey(ctx, fmt.Sprint("k", i), httpkeys.Scopes(), 1)
 		must(t, err)
-		wg.Go(func() { _, errs[i] = g.AddHTTPKey(ctx, by, c, fmt.Sprint("text ", i)) })
+		adds = append(adds, func() { _, errs[i] = g.AddHTTPKey(ctx, by, c, fmt.Sprint("text ", i)) })
+	}
+	for _, add := range adds {
+		wg.Go(add)
 	}
 	wg.Wait()
 	list, err := w.g.ListHTTPKeys(ctx)

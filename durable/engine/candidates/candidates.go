@@ -123,7 +123,7 @@ func (o Offers) Resume(ctx context.Context, q resume.Query) (List, error) {
 
 // rankRuns is Resume, with skipped sessions where no file descriptor was left.
 func rankRuns(ctx context.Context, o Offers, q resume.Query) (out List, err error) {
-	if _, inStore := o.Index.(*index.Shared); inStore {
+	if o.Index != nil && !o.Index.IsBounded() {
 		for most, whole := few, false; !whole && err == nil; most *= 64 {
 			found := newSearch(o, q)
 			if whole, err = found.compareEach(ctx, most); err == nil {

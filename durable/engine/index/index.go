@@ -77,6 +77,9 @@ type Catalogue interface {
 	// is held than sessions that changed. The errors are those of Select, and of the function.
 	Each(ctx context.Context, q ports.BriefQuery, visit func(*Session, *Run) error) error
 
+	// IsBounded reports that all runs fit into memory: those of an index are in one file. Of a catalogue in the store Each holds less.
+	IsBounded() bool
+
 	// Find returns at least the sessions that may have a run: one whose id begins with run, or with "" the one with the latest
 	// event. Sessions that changed may be returned unread, with Keep false.
 	Find(ctx context.Context, run string) ([]Session, error)
@@ -139,6 +142,9 @@ type Listing struct {
 
 // Sessions implements Catalogue.
 func (x *Index) Sessions(ctx context.Context) (Listing, error) { return x.sessions(ctx, 0) }
+
+// IsBounded implements Catalogue.
+func (x *Index) IsBounded() bool { return true }
 
 // Each implements Catalogue.
 func (x *Index) Each(ctx context.Context, q ports.BriefQuery, visit func(*Session, *Run) error) error {

@@ -78,6 +78,9 @@ func (x *Shared) readChanged(ctx context.Context, all []Session) (err error) {
 	return nil
 }
 
+// IsBounded implements Catalogue.
+func (x *Shared) IsBounded() bool { return false }
+
 // Each implements Catalogue.
 func (x *Shared) Each(ctx context.Context, q ports.BriefQuery, visit func(*Session, *Run) error) error {
 	var changed []Session

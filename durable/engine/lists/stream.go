@@ -15,11 +15,8 @@ import (
 
 // A catalogue in the store may have a million runs: what a page does not bound is read run by run, and little of it is held.
 
-// isStreamed reports that the catalogue is in the store.
-func (o *Lists) isStreamed() bool {
-	_, ok := o.index.(*index.Shared)
-	return ok
-}
+// isStreamed reports that the catalogue is read run by run.
+func (o *Lists) isStreamed() bool { return o.index != nil && !o.index.IsBounded() }
 
 // errEnough ends a reading of the catalogue.
 var errEnough = errors.New("enough was read")

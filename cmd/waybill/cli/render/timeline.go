@@ -39,33 +39,17 @@ type Timeline struct {
 	day      string // the heading that was written last; see page.Page.TimeInDay
 	branches int    // that were written
 	who      int    // width of the widest actor that was written
-	// names are actors as they were written last, on a page of the width nameWidth.
-	names     map[event.Actor]string
+	// recent are the actors of the latest lines as they were written, on a page of the width nameWidth: most events are of the
+	// engine and of one caller.
+	recent    [recentMax]namedActor
 	nameWidth int
-	// recent are the latest two of them: most events are of the engine and of one caller.
-	recent [2]namedActor
 	// at is the second atSecond as it was written last: many events have the same one.
 	at       string
 	atSecond int64
 }
 
-// namesMax bounds the actors that a Timeline keeps.
-const namesMax = 64
-
-// name returns ActorAndKind in a fifth of the page.
-func (t *Timeline) name(p *page.Page, a event.Actor) string {
-	if t.nameWidth != p.Width {
-		t.recent = [2]namedActor{}
-	}
-	for _, r := range t.recent {
-		if r.actor == a && r.name != "" {
-			return r.name
-		}
-	}
-	name := t.anyName(p, a)
-	t.recent = [2]namedActor{{a, name}, t.recent[0]}
-	return name
-}
+// recentMax is how many actors a Timeline remembers.
+const recentMax = 4
 
 // namedActor is an actor as it was written.
 type namedActor struct {
@@ -73,16 +57,19 @@ type namedActor struct {
 	name  string
 }
 
-// anyName is name for any actor.
-func (t *Timeline) anyName(p *page.Page, a event.Actor) string {
-	if name, known := t.names[a]; known && t.nameWidth == p.Width {
-		return name
+// name returns ActorAndKind in a fifth of the page.
+func (t *Timeline) name(p *page.Page, a event.Actor) string {
+	if t.nameWidth != p.Width {
+		t.recent, t.nameWidth = [recentMax]namedActor{}, p.Width
 	}
-	if t.nameWidth != p.Width || len(t.names) >= namesMax || t.names == nil {
-		t.names, t.nameWidth = map[event.Actor]string{}, p.Width
+	for _, r := range t.recent {
+		if r.actor == a && r.name != "" {
+			return r.name
+		}
 	}
 	name := actorWithin(a, p.Width/5)
-	t.names[a] = name
+	copy(t.recent[1:], t.recent[:])
+	t.recent[0] = namedActor{a, name}
 	return name
 }
 
