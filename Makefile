@@ -7,13 +7,16 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # Without HTTP/2, which no server and no client of the program speaks: docs/decisions/0085-http-1-only-in-the-binary.md.
 TAGS    := nethttpomithttp2
 GO      := go
-# What "make lint" compiles as well, so that "make check" links it at little cost; "make build" has all.
-VETTED  := darwin/arm64 windows/amd64
+# The tests, the linters and the binary are compiled with the same flags, once.
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath -tags=$(TAGS))
+# The systems for which "make lint" checks the types; "make build" compiles for all.
+CHECKED := darwin/arm64 windows/amd64
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-# Packages that share memory between goroutines: the race detector runs on these.
+# Packages that start goroutines, or whose tests do: the race detector runs on these.
 # What cmd/waybill races is processes, which it cannot see.
-RACE := ./ports/... ./infra/... ./durable/engine/... ./durable/perform/... ./cmd/waybill/work/runview/...
+STARTS := ^[[:space:]]*go [a-zA-Z_.]+\(|\.Go\(|porttest/suite"
+RACE   = $(shell grep -rlE '$(STARTS)' --include='*.go' ports infra durable cmd/waybill/cli cmd/waybill/work | sed 's|^|./|; s|/[^/]*$$||' | sort -u)
 
 # What tries crashes and faults on a simulated disk does so in one goroutine: nothing
 # there could race. What measures memory and long lists says nothing under the detector.
@@ -34,14 +37,14 @@ build: binary cross ## bin/waybill, and the same for every platform under dist/
 
 binary: ## bin/waybill alone: one static binary with its version stamped
 	@mkdir -p bin
-	$(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
 
 cross: ## dist/: for linux, darwin and windows on amd64 and arm64
 	@mkdir -p dist
 	@for t in $(TARGETS); do \
 	  os=$${t%/*}; arch=$${t#*/}; ext=; [ $$os = windows ] && ext=.exe; \
 	  echo "  $$os/$$arch"; \
-	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
+	  GOOS=$$os GOARCH=$$arch $(GO) build -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
 	done
 
 # A package installs man/*.1 in share/man/man1, and what 'waybill completion SHELL' prints where its shells look for it.
@@ -55,13 +58,10 @@ demo: binary ## kill a run, continue it, find a changed byte; needs no terminal
 test: ## all tests, with the seconds of each package; no network, no C compiler, nothing outside this folder
 	@{ $(GO) test -json -parallel 4 -timeout 30m ./...; echo "exit $$?"; } | $(SUMMARY)
 
-# -trimpath where nothing but a compiler looks: what vet compiles for the other
-# systems is then what the build for them takes from the cache.
-lint: ## gofmt, vet (also for darwin and windows) and staticcheck
+lint: ## gofmt, vet, the types of the code for darwin and windows, and staticcheck
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet -trimpath ./...
-	GOOS=windows GOARCH=amd64 $(GO) vet -trimpath ./...
+	$(GO) run ./testdata/typecheck $(CHECKED)
 	$(GO) tool staticcheck ./...
 
 race: ## the race detector on the packages that have concurrency; needs a C compiler
@@ -95,7 +95,7 @@ pictures: binary ## docs/pictures, which README.md and docs/tour.md show, from a
 	@sh testdata/web/run.sh pictures
 
 check: lint test ## everything that must hold on main
-	@$(MAKE) --no-print-directory -j 3 race independent workflows web binary cross TARGETS="$(VETTED)"
+	@$(MAKE) --no-print-directory -j 3 race independent workflows web binary
 
 nightly: check build exhaustive ## check, all builds, every case of every enumeration, and each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m

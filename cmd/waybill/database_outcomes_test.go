@@ -168,7 +168,7 @@ func TestLostConnections(t *testing.T) {
 	proxy.Watch(-1, false)
 	through.answer(0, a.advance("--notes", "counted")...)
 	messages, recorded := proxy.Count(), 0
-	some := sample.OneIn(t, 120)
+	some := sample.OneIn(t, 300)
 	for cut := range messages {
 		for _, forward := range []bool{false, true} {
 			if !some.Try() {

@@ -188,7 +188,7 @@ const dueKillMs = 300
 // The wait is recorded once, no step advances twice, and each command runs at least once.
 func TestDueIsKilled(t *testing.T) {
 	t.Parallel()
-	cases := sample.OneIn(t, 20)
+	cases := sample.OneIn(t, 75)
 	for ms := range cases.Of(dueKillMs) {
 		p := withWait(t, waiting(`"until":"2001-01-01T00:00:00Z"`, 3), true)
 		p.runPiped(0, "start", "w.json")

@@ -4,12 +4,15 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // requireSSH skips a test where OpenSSH is not installed.
@@ -190,12 +193,19 @@ func TestAuditShowSigned(t *testing.T) {
 	t.Parallel()
 	p := storeOfAda(t)
 	signedActs(p)
-	signed := map[string]bool{}
-	for _, act := range p.acts() {
+	shown, signed := map[string]bool{}, map[string]bool{}
+	acts := p.acts()
+	for _, act := range acts {
 		var doc shownAct
 		p.json(&doc, "audit", "show", act.EventID)
 		if doc.EventID != act.EventID || doc.Action != act.Action {
 			t.Errorf("%s %s: %+v", act.EventID, act.Action, doc)
+		}
+		kind := act.Action + " " + act.Target.Kind
+		if of := fmt.Sprint(kind, doc.Signature != nil); shown[of] && !sample.Exhaustive() {
+			continue
+		} else {
+			shown[of] = true
 		}
 		text := p.runPiped(0, "audit", "show", act.EventID)
 		if doc.Signature == nil {
@@ -209,7 +219,7 @@ func TestAuditShowSigned(t *testing.T) {
 			}
 			continue
 		}
-		signed[act.Action+" "+act.Target.Kind] = true
+		signed[kind] = true
 		s := doc.Signature
 		if !s.Verifies || s.Principal != "ada" || s.Why != "" || !strings.Contains(text, "Signed by ada ("+s.Fingerprint) {
 			t.Errorf("%s: %+v\n%s", act.Action, s, text)
@@ -241,8 +251,8 @@ func TestAuditShowSigned(t *testing.T) {
 		}
 	}
 	p.runPiped(6, "audit", "show", "evt_aaaaaaaaaaaaaaaaaaaaaaaaaa")
-	p.runPiped(2, "audit", "show", p.acts()[0].EventID, "--payload", "--json")
-	for _, args := range [][]string{{"audit", "show", p.acts()[0].EventID, "--payload", "--signature"}, {"approve", "--sign", "--payload"}} {
+	p.runPiped(2, "audit", "show", acts[0].EventID, "--payload", "--json")
+	for _, args := range [][]string{{"audit", "show", acts[0].EventID, "--payload", "--signature"}, {"approve", "--sign", "--payload"}} {
 		if text := p.runPiped(2, args...); !strings.Contains(text, "USAGE_ERROR") {
 			t.Error(text)
 		}
@@ -252,7 +262,7 @@ func TestAuditShowSigned(t *testing.T) {
 	}
 	for _, first := range "abcdefghijklmnopqrstuvwxyz234567" {
 		n := 0
-		for _, act := range p.acts() {
+		for _, act := range acts {
 			if strings.HasPrefix(act.EventID, "evt_"+string(first)) || act.Source != nil &&
 				strings.HasPrefix(act.Source.EventID, "evt_"+string(first)) {
 				n++

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -226,15 +225,16 @@ func isUnbroken(line string) bool {
 
 var unbroken = expression(`waybill |sha256:[0-9a-f]{64}|(run|sess|store|node)_[a-z2-7]{26}|^graph TD$|^  [a-z2-7]{8}[\[{( ]`)
 
+// packageDir is the directory in which go test starts the tests of this package.
+var packageDir, _ = os.Getwd()
+
 // testdataOf returns the absolute path of test data, of this package or of all.
 func testdataOf(t *testing.T, name string) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(file), "testdata")
 	if strings.HasPrefix(name, "stores/") {
-		dir = filepath.Join(filepath.Dir(file), "../../testdata")
+		return filepath.Join(packageDir, "../../testdata", name)
 	}
-	return filepath.Join(dir, name)
+	return filepath.Join(packageDir, "testdata", name)
 }
 
 // compareGolden compares a text with a file, or writes it with -update.

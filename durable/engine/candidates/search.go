@@ -135,30 +135,35 @@ func (f *search) whole(ctx context.Context, n note) (text string, ok bool) {
 	return string(data), true
 }
 
-// show adds to a candidate where the words of the query were found. The session is read again for the text.
-func (f *search) show(ctx context.Context, r resume.Ranked, c *Candidate) error {
+// shown is where the words of the query were found in a run.
+type shown struct {
+	where   *Where  // nil: nowhere
+	snippet *string // nil for a part other than notes
+	err     error
+}
+
+// show returns where the words of the query were found in a run. The session is read again for the text.
+func (f *search) show(ctx context.Context, r resume.Ranked) (s shown) {
 	if r.Place == nil {
-		return nil
+		return s
 	}
-	c.Where = &Where{In: r.Place.Part}
+	s.where = &Where{In: r.Place.Part}
 	n, ok := f.places[r.Run]
 	if !ok {
-		return nil
+		return s
 	}
-	c.Where.NodeID = n.Node
+	s.where.NodeID = n.Node
 	text, err := f.text(ctx, r.Session, n)
 	if err != nil {
-		return err
+		return shown{err: err}
 	}
-	c.Snippet = f.m.SnippetAt(text)
+	s.snippet = new(f.m.SnippetAt(text))
 	state, err := f.o.foreignState(ctx, &runs.Node{SnapshotRef: n.SnapshotRef})
-	if err != nil {
-		return err
+	if p := state.PendingStep(); err == nil && p != nil {
+		s.where.StepID = p.StepID
 	}
-	if p := state.PendingStep(); p != nil {
-		c.Where.StepID = p.StepID
-	}
-	return nil
+	s.err = err
+	return s
 }
 
 // text reads notes again, whole.

@@ -27,9 +27,12 @@ const (
 	windowMax = 2 << 20
 	// partBytes is the size from which the lines of one segment are decoded in parallel.
 	partBytes = 256 << 10
+	// batchBytes is the size of the segments that a worker loads together: waiting for each small one costs more
+	// than reading it.
+	batchBytes = 64 << 10
 )
 
-// segmentLoad is a segment file that was read, or is being read until done is closed.
+// segmentLoad is a segment file that was read, or is being read until done is closed, which it shares with its batch.
 type segmentLoad struct {
 	attestation       // of the bytes in the file
 	size        int64 // as stated by the manifest, unverified
@@ -77,12 +80,12 @@ func (l *segmentLoad) load(in Input, parts int) {
 type prefetcher struct {
 	in         Input
 	queue      []*segmentLoad
-	bytes      int64 // sum of the stated sizes of the queue
-	next       int64 // the first event behind the queue
-	scanned    int64 // the manifest offset up to which segments were searched
-	window     int   // how many bytes of the manifest to search
-	lastFilled int   // the length of the queue after segments were last added
-	jobs       chan *segmentLoad
+	bytes      int64               // sum of the stated sizes of the queue
+	next       int64               // the first event behind the queue
+	scanned    int64               // the manifest offset up to which segments were searched
+	window     int                 // how many bytes of the manifest to search
+	lastFilled int                 // the length of the queue after segments were last added
+	jobs       chan []*segmentLoad // batches, of which none is empty
 	workers    sync.WaitGroup
 }
 
@@ -128,7 +131,7 @@ func (r *reader) refillPrefetch() error {
 		if !r.digests {
 			in.Hash = nil
 		}
-		r.prefetch = &prefetcher{in: in, window: windowMin, jobs: make(chan *segmentLoad, prefetchSegmentsMax),
+		r.prefetch = &prefetcher{in: in, window: windowMin, jobs: make(chan []*segmentLoad, prefetchSegmentsMax),
 			next: r.v.Head.Next, scanned: r.v.Head.Bytes}
 		for range runtime.GOMAXPROCS(0) {
 			r.prefetch.workers.Go(r.prefetch.work)
@@ -165,6 +168,13 @@ func (p *prefetcher) hasCapacity(size int64) bool {
 // scan queues the segments that are stated in the whole lines of part, which is the manifest from a.scanned on. It does
 // not parse the lines: one that does not state the next segment is ignored.
 func (p *prefetcher) scan(part []byte) {
+	var batch []*segmentLoad
+	var bytesOf int64 // the stated sizes of the batch
+	defer func() {
+		if len(batch) > 0 {
+			p.jobs <- batch // does not block: there are as many places as segments in the queue
+		}
+	}()
 	for {
 		line, after, whole := bytes.Cut(part, []byte{'\n'})
 		if !whole {
@@ -182,10 +192,17 @@ func (p *prefetcher) scan(part []byte) {
 			if !p.hasCapacity(size) {
 				return
 			}
+			if bytesOf += size; len(batch) > 0 && bytesOf > batchBytes {
+				p.jobs <- batch
+				batch, bytesOf = nil, size
+			}
 			l := &segmentLoad{attestation: attestation{span: span{first, last}}, size: size,
-				raw: last < p.in.Trusted.Next, done: make(chan struct{})}
+				raw: last < p.in.Trusted.Next}
+			if batch = append(batch, l); len(batch) == 1 {
+				l.done = make(chan struct{})
+			}
+			l.done = batch[0].done
 			p.queue, p.bytes, p.next = append(p.queue, l), p.bytes+size, last+1
-			p.jobs <- l
 		}
 		p.scanned += int64(len(part) - len(after))
 		part = after
@@ -194,11 +211,13 @@ func (p *prefetcher) scan(part []byte) {
 
 // work loads segments until jobs is closed.
 func (p *prefetcher) work() {
-	for l := range p.jobs {
-		l.load(p.in, runtime.GOMAXPROCS(0))
-		if p.in.Ahead != nil && len(l.seg.Events) > 0 {
-			p.in.Ahead(l.seg)
+	for batch := range p.jobs {
+		for _, l := range batch {
+			l.load(p.in, runtime.GOMAXPROCS(0))
+			if p.in.Ahead != nil && len(l.seg.Events) > 0 {
+				p.in.Ahead(l.seg)
+			}
 		}
-		close(l.done)
+		close(batch[0].done)
 	}
 }
