@@ -37,14 +37,14 @@ build: binary cross ## bin/waybill, and the same for every platform under dist/
 
 binary: ## bin/waybill alone: one static binary with its version stamped
 	@mkdir -p bin
-	$(GO) build -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
+	$(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
 
 cross: ## dist/: for linux, darwin and windows on amd64 and arm64
 	@mkdir -p dist
 	@for t in $(TARGETS); do \
 	  os=$${t%/*}; arch=$${t#*/}; ext=; [ $$os = windows ] && ext=.exe; \
 	  echo "  $$os/$$arch"; \
-	  GOOS=$$os GOARCH=$$arch $(GO) build -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
+	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
 	done
 
 # A package installs man/*.1 in share/man/man1, and what 'waybill completion SHELL' prints where its shells look for it.

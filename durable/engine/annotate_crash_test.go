@@ -193,7 +193,7 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
-			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
+			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 120)}
 			count := crashfs.Explore(r.base, look, func(f *crashfs.FS) {
 				g, err := onAllPorts(f, 2)
 				must(t, err)
@@ -221,7 +221,7 @@ func TestFaultsOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
-			count := crashfs.InjectFaults(r.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(r.base, sample.OneIn(t, 40), func(f *crashfs.FS) error {
 				g, err := onAllPorts(f, 2)
 				if err != nil {
 					return err

@@ -193,7 +193,7 @@ func TestExploreCrashesOfAnAnnotationWithAKey(t *testing.T) {
 	}
 	answered, err := annotate(bare.Reopen(), 2)
 	must(t, err)
-	look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)}
+	look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
 	count := crashfs.Explore(bare.Reopen(), look, func(f *crashfs.FS) {
 		_, err := annotate(f, 2)
 		must(t, err)

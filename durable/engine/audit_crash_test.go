@@ -179,7 +179,7 @@ func TestExploreCrashesOfActs(t *testing.T) {
 		for name, base := range auditBases(t) {
 			t.Run(actName+" "+name, func(t *testing.T) {
 				facts := auditOf(t, base).cancels
-				look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
+				look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 120)}
 				count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 					must(t, act.run(f, 2))
 				}, func(s crashfs.State, done bool) bool {
@@ -213,7 +213,7 @@ func TestFaultsOfActs(t *testing.T) {
 	for actName, act := range exploredActs(t) {
 		for name, base := range auditBases(t) {
 			t.Run(actName+" "+name, func(t *testing.T) {
-				count := crashfs.InjectFaults(base, sample.OneIn(t, 30),
+				count := crashfs.InjectFaults(base, sample.OneIn(t, 60),
 					func(f *crashfs.FS) error { return act.run(f, 2) },
 					func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 						at := act.of(t, left)
@@ -264,7 +264,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
 	audits := 0
-	count = crashfs.InjectFaults(base, sample.OneIn(t, 12), func(f *crashfs.FS) error { return end(f, 2) },
+	count = crashfs.InjectFaults(base, sample.OneIn(t, 24), func(f *crashfs.FS) error { return end(f, 2) },
 		func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 			at := auditOf(t, left)
 			ofAudit := strings.HasPrefix(op.Name, "audit") || strings.HasPrefix(op.Name, "cache")
@@ -312,7 +312,7 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 	if at := auditOf(t, left); at.cancels != 1 || at.lines != 0 {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", at)
 	}
-	look := crashfs.ExploreOptions{Limit: crashLimit / 4, Cases: sample.OneIn(t, 16)}
+	look := crashfs.ExploreOptions{Limit: crashLimit / 4, Cases: sample.OneIn(t, 32)}
 	count := crashfs.Explore(left, look, func(f *crashfs.FS) {
 		g, err := onAudited(f, 5)
 		must(t, err)

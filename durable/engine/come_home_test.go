@@ -325,7 +325,7 @@ func (x *traveller) exchange(from, to int) {
 // nothing that a store acknowledged is lost, and both stores verify.
 func TestExchangedSessions(t *testing.T) {
 	t.Parallel()
-	for n := range sample.OneIn(t, 10).Of(200) {
+	for n := range sample.OneIn(t, 20).Of(200) {
 		x := &traveller{T: t, stores: [2]*fixture{newFixture(t), newFixture(t)}, rnd: rand.New(rand.NewPCG(uint64(n), 7))}
 		x.stores[1].seeds = 100
 		first := x.stores[0].start(longOne)

@@ -169,7 +169,7 @@ func TestExploreCrashesOfEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 10)}
+			look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 20)}
 			count := crashfs.Explore(e.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err == nil {
@@ -199,7 +199,7 @@ func TestFaultsOfEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			count := crashfs.InjectFaults(e.base, sample.OneIn(t, 15), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(e.base, sample.OneIn(t, 30), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err
@@ -257,7 +257,7 @@ func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 			if after, ok := e.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 10)},
+			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 20)},
 				func(f *crashfs.FS) {
 					g, err := on(f, 5)
 					if err == nil {

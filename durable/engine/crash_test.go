@@ -302,7 +302,7 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
 			var want string
-			look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 30)}
+			look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 60)}
 			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err != nil {
@@ -344,7 +344,7 @@ func TestFaultsOfUseCases(t *testing.T) {
 	var total crashfs.Count
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
-			count := crashfs.InjectFaults(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(u.base, sample.OneIn(t, 40), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err

@@ -172,7 +172,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 		}
 		return ""
 	}
-	count := crashfs.Explore(base, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)},
+	count := crashfs.Explore(base, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 40)},
 		func(f *crashfs.FS) { must(t, erase(f)) },
 		func(s crashfs.State, done bool) bool {
 			if why := check(s.FS, done); why != "" {
@@ -181,7 +181,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 			return !t.Failed()
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
-	count = crashfs.InjectFaults(base, sample.OneIn(t, 20), erase, func(flaw crashfs.Fault, op crashfs.Op, err error,
+	count = crashfs.InjectFaults(base, sample.OneIn(t, 40), erase, func(flaw crashfs.Fault, op crashfs.Op, err error,
 		left *crashfs.FS) bool {
 		why := check(left, err == nil && flaw.Err != nil)
 		if next := left.Reopen(); why == "" && op.N%4 == 0 && erase(next) == nil {

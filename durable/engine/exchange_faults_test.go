@@ -122,7 +122,7 @@ func TestExchangeCrashesLeaveBeforeOrAfter(t *testing.T) {
 	x := newExchanged(t)
 	files := x.source.Files()
 	var acked error
-	count := crashfs.Explore(x.target, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 60)}, func(f *crashfs.FS) {
+	count := crashfs.Explore(x.target, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 120)}, func(f *crashfs.FS) {
 		source := x.source.Reopen()
 		acked = x.send(source, f, 5)
 		if left := source.Files(); !maps.EqualFunc(left, files, bytes.Equal) {
@@ -155,7 +155,7 @@ func TestExchangeReportsEveryFault(t *testing.T) {
 	}
 	t.Run("target", func(t *testing.T) {
 		t.Parallel()
-		count := crashfs.InjectFaults(x.target, sample.OneIn(t, 60), func(f *crashfs.FS) error { return x.send(x.source.Reopen(), f, 5) },
+		count := crashfs.InjectFaults(x.target, sample.OneIn(t, 120), func(f *crashfs.FS) error { return x.send(x.source.Reopen(), f, 5) },
 			func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 				ok := check(t, err, left)
 				if !ok {
@@ -168,7 +168,7 @@ func TestExchangeReportsEveryFault(t *testing.T) {
 	t.Run("source", func(t *testing.T) {
 		t.Parallel()
 		var target *crashfs.FS
-		count := crashfs.InjectFaults(x.source, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+		count := crashfs.InjectFaults(x.source, sample.OneIn(t, 40), func(f *crashfs.FS) error {
 			target = x.target.Reopen()
 			return x.send(f, target, 5)
 		}, func(flaw crashfs.Fault, op crashfs.Op, err error, _ *crashfs.FS) bool {

@@ -250,7 +250,7 @@ func (x *threeStores) history() {
 func TestThreeStoresExchangeSessions(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	for n := range sample.OneIn(t, 25).Of(200) {
+	for n := range sample.OneIn(t, 50).Of(200) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { // ends with its stores closed
 			x := &threeStores{T: t, rnd: rand.New(rand.NewPCG(uint64(n), 25)), seen: seen}
 			for i := range x.stores {

@@ -211,7 +211,7 @@ func (e *sampleStore) changes() (out []change) {
 // eachChange tries a sample of the changes, several at a time.
 func (e *sampleStore) eachChange(t *testing.T, try func(c change, tree *flatFS) (wrong string)) {
 	all := e.changes() // a cut and a flip at each byte
-	chosen := slices.Collect(sample.OneIn(t, 60).Of(len(all)))
+	chosen := slices.Collect(sample.OneIn(t, 120).Of(len(all)))
 	var next atomic.Int64
 	var done sync.WaitGroup
 	var mu sync.Mutex

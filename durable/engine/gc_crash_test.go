@@ -252,7 +252,7 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look := crashfs.ExploreOptions{Limit: crashLimit / 16, Cases: sample.OneIn(t, 15)}
+			look := crashfs.ExploreOptions{Limit: crashLimit / 16, Cases: sample.OneIn(t, 30)}
 			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
 				g, err := cleanupEngineOn(f, 2)
 				if err == nil {
@@ -298,7 +298,7 @@ func TestFaultsOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count := crashfs.InjectFaults(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(u.base, sample.OneIn(t, 40), func(f *crashfs.FS) error {
 				g, err := cleanupEngineOn(f, 2)
 				if err == nil {
 					err = u.call(g)

@@ -128,7 +128,7 @@ func TestGCAmongWriters(t *testing.T) {
 	}
 	r := &cleanupRace{T: t, disk: crashfs.New(), alive: map[id.Session]int64{}}
 	var total int64
-	for round := range sample.OneIn(t, 10).Of(200) {
+	for round := range sample.OneIn(t, 20).Of(200) {
 		rounds++
 		// What was written is settled between rounds: a memory of every change would grow without
 		// bound.

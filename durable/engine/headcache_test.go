@@ -322,7 +322,7 @@ func TestHeadCacheIsCheckedCompletely(t *testing.T) {
 			t.Fatalf("%s %d: the fold is believed: %v, the brief: %v", what, at, fold, brief)
 		}
 	}
-	for i := range sample.OneIn(t, 10).Of(len(fresh)) {
+	for i := range sample.OneIn(t, 20).Of(len(fresh)) {
 		try("cut at", i, fresh[:i])
 		bad := slices.Clone(fresh)
 		bad[i] ^= 0x11
@@ -383,7 +383,7 @@ func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	l.process()
 	at := l.tip()
 	want := ""
-	count := crashfs.InjectFaults(l.disk, sample.OneIn(t, 12), func(f *crashfs.FS) error {
+	count := crashfs.InjectFaults(l.disk, sample.OneIn(t, 24), func(f *crashfs.FS) error {
 		s, err := openOn(f)
 		if err != nil {
 			return err
@@ -447,7 +447,7 @@ func TestCrashesAroundTheHeadCache(t *testing.T) {
 		g.Flush(context.Background())
 		return text(t, a)
 	}
-	look := crashfs.ExploreOptions{Limit: 16, Cases: sample.OneIn(t, 12)}
+	look := crashfs.ExploreOptions{Limit: 16, Cases: sample.OneIn(t, 24)}
 	count := crashfs.Explore(l.disk, look, func(f *crashfs.FS) { want = call(f) },
 		func(s crashfs.State, done bool) bool {
 			g := over(storeOn(t, s.FS))

@@ -286,7 +286,7 @@ func TestExploreCrashesOfAnswers(t *testing.T) {
 		must(t, err)
 		return idempotency.New(g.Store)
 	}
-	look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 10)}
+	look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)}
 	count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 		record(t, keeper(f, 2), "k", "b", "answer", 1)
 	}, func(s crashfs.State, done bool) bool {
@@ -404,7 +404,7 @@ func TestExploreCrashesOfCleanedAnswers(t *testing.T) {
 	must(t, err)
 	record(t, idempotency.New(g.Store), "old", "b", "old", 1)
 	base = base.Reopen()
-	look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 10)}
+	look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)}
 	count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 		g, err := on(f, 2)
 		must(t, err)

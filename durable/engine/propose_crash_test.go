@@ -266,7 +266,7 @@ func TestExploreCrashesOfProposals(t *testing.T) {
 	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
+			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 80)}
 			count, why := c.explore(t, look, before, after)
 			if why != "" {
 				t.Error(why)
@@ -283,7 +283,7 @@ func TestFaultsOfProposals(t *testing.T) {
 	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			count := crashfs.InjectFaults(c.base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return c.on(f, 2) },
+			count := crashfs.InjectFaults(c.base, sample.OneIn(t, 40), func(f *crashfs.FS) error { return c.on(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 					at, killed := proposalStateOf(left), flaw.Err == nil
 					reported := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)

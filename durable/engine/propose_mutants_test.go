@@ -89,7 +89,7 @@ func TestAnApprovalAgainIsDurable(t *testing.T) {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", after)
 	}
 	lost := 0
-	count := crashfs.Explore(left, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 10)},
+	count := crashfs.Explore(left, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)},
 		func(f *crashfs.FS) { must(t, c.on(f, 4)) },
 		func(s crashfs.State, done bool) bool {
 			at := proposalStateOf(s.FS)

@@ -21,7 +21,7 @@ func TestScenariosOverDatabase(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
-	some := sample.OneIn(t, 20)
+	some := sample.OneIn(t, 40)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

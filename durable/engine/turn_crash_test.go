@@ -59,7 +59,7 @@ func letGoCase(t *testing.T) useCase {
 func TestExploreCrashesOfARefusal(t *testing.T) {
 	t.Parallel()
 	base, end := turnCase(t, 1)
-	look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 30)}
+	look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 60)}
 	count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 		g, err := on(f, 2)
 		if err != nil {
@@ -85,7 +85,7 @@ func TestFaultsOfARefusal(t *testing.T) {
 	t.Parallel()
 	base, end := turnCase(t, 1)
 	var answered int64
-	count := crashfs.InjectFaults(base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+	count := crashfs.InjectFaults(base, sample.OneIn(t, 40), func(f *crashfs.FS) error {
 		answered = 0
 		g, err := on(f, 2)
 		if err != nil {

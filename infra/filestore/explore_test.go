@@ -240,7 +240,7 @@ func TestAppendCrashesLeaveBeforeOrAfter(t *testing.T) {
 	for _, sc := range scenarios(t) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.explore(sc.base, crashfs.ExploreOptions{Limit: sc.limit, Cases: sample.OneIn(t, 10)},
+			count := sc.explore(sc.base, crashfs.ExploreOptions{Limit: sc.limit, Cases: sample.OneIn(t, 20)},
 				func(format string, args ...any) bool {
 					t.Fatalf(format, args...)
 					return false

@@ -175,7 +175,7 @@ func TestExtensionCrashesLeaveBeforeOrAfter(t *testing.T) {
 	for _, j := range extensionCases(t) {
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			count := j.explore(j.base, crashfs.ExploreOptions{Limit: importCrashLimit, Cases: sample.OneIn(t, 24)},
+			count := j.explore(j.base, crashfs.ExploreOptions{Limit: importCrashLimit, Cases: sample.OneIn(t, 48)},
 				func(format string, args ...any) bool {
 					t.Errorf(format, args...) // not Fatalf: the import in progress holds its locks
 					return false
@@ -215,7 +215,7 @@ func TestExtensionReportsEveryFaultCorrectly(t *testing.T) {
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
 			states := 0
-			count := crashfs.InjectFaults(j.base, sample.OneIn(t, 200), j.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
+			count := crashfs.InjectFaults(j.base, sample.OneIn(t, 400), j.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
 				after *crashfs.FS) bool {
 				wrong := checkCode(flaw, err)
 				if wrong == nil {

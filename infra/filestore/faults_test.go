@@ -36,7 +36,7 @@ func TestAppendReportsEveryFaultCorrectly(t *testing.T) {
 		}
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.injectAll(sc.base, sample.OneIn(t, 10), func(format string, args ...any) bool {
+			count := sc.injectAll(sc.base, sample.OneIn(t, 20), func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})

@@ -107,7 +107,7 @@ func TestRepairCrashesLoseNothing(t *testing.T) {
 			all := damagedStores(t)
 			ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == name })]
 			base := diskWith(t, ex.files)
-			look := crashfs.ExploreOptions{Limit: crashLimit / 8, Cases: sample.OneIn(t, 10)}
+			look := crashfs.ExploreOptions{Limit: crashLimit / 8, Cases: sample.OneIn(t, 20)}
 			count := exploreRepair(base, ex, log, nil, look, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
@@ -230,7 +230,7 @@ var redundantRepairSyncs = map[string]string{
 // repair completes.
 func TestRepairFaultsLoseNothing(t *testing.T) {
 	t.Parallel()
-	cases := sample.OneIn(t, 15)
+	cases := sample.OneIn(t, 30)
 	log := suite.NewSessionFixture(1).Log
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
 		all := damagedStores(t)

@@ -37,7 +37,7 @@ func storeWithHole(t *testing.T) damagedStore {
 func TestRepairOfHoleCrashesLoseNothing(t *testing.T) {
 	t.Parallel()
 	ex := storeWithHole(t)
-	look := crashfs.ExploreOptions{Limit: crashLimit / 8, Cases: sample.OneIn(t, 10)}
+	look := crashfs.ExploreOptions{Limit: crashLimit / 8, Cases: sample.OneIn(t, 20)}
 	count := exploreRepair(diskWith(t, ex.files), ex, suite.NewSessionFixture(1).Log, nil, look,
 		func(format string, args ...any) bool {
 			t.Fatalf(format, args...)

@@ -8,4 +8,6 @@ type State struct {
 	// ModifiedNs and InodeNs are times in nanoseconds since 1970. InodeNs, which a program cannot set, and the number
 	// of the inode are 0 where the platform has none.
 	ModifiedNs, InodeNs int64
+	// Directory reports that it is a directory.
+	Directory bool
 }

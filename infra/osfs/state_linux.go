@@ -33,5 +33,5 @@ func (o Observer) State(name string) (State, error) {
 		return State{}, err
 	}
 	return State{Device: uint64(st.Dev), Inode: st.Ino, Size: st.Size, ModifiedNs: st.Mtim.Nano(),
-		InodeNs: st.Ctim.Nano()}, nil
+		InodeNs: st.Ctim.Nano(), Directory: st.Mode&unix.S_IFMT == unix.S_IFDIR}, nil
 }

@@ -28,5 +28,5 @@ func (o Observer) State(name string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	return State{Size: info.Size(), ModifiedNs: info.ModTime().UnixNano()}, nil
+	return State{Size: info.Size(), ModifiedNs: info.ModTime().UnixNano(), Directory: info.IsDir()}, nil
 }

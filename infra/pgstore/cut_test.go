@@ -124,7 +124,7 @@ func throughProxy(t testing.TB, a pgstore.Address) (*pgtest.Proxy, func() *pgsto
 func TestCutConnections(t *testing.T) {
 	t.Parallel()
 	pgtest.Shared(t)
-	some := sample.OneIn(t, 25)
+	some := sample.OneIn(t, 100)
 	for _, u := range useCases() {
 		t.Run(u.name, func(t *testing.T) {
 			messages := 0

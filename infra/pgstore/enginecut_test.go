@@ -142,7 +142,7 @@ var cutWays = []cutWay{{false, false}, {true, true}, {true, false}, {false, true
 func TestCutUseCases(t *testing.T) {
 	t.Parallel()
 	pgtest.Shared(t)
-	cases, some := sample.OneIn(t, 4), sample.OneIn(t, 150)
+	cases, some := sample.OneIn(t, 4), sample.OneIn(t, 300)
 	for _, u := range engineCases() {
 		if !cases.Try() {
 			continue

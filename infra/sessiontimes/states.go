@@ -64,28 +64,27 @@ func (t Times) States(ctx context.Context, known func(int, id.Session) [8]byte) 
 		})
 	}
 	all.Wait()
+	out.Sessions = slices.DeleteFunc(out.Sessions, func(s ports.SessionState) bool { return s.Session.IsZero() })
 	return out, ctx.Err()
 }
 
-// list adds the sessions in a directory, in the order of their ids.
+// list adds what is named like a session in a directory, in the order of their ids. Whether it is a directory is observed with
+// its time: entries with their kinds would take twice the memory.
 func list(dir string, out *ports.SessionsState) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	out.Sessions = make([]ports.SessionState, 0, len(entries))
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		s, err := id.ParseSession(e.Name())
-		if err != nil {
+	names, err := f.Readdirnames(-1)
+	out.Sessions = make([]ports.SessionState, 0, len(names))
+	for _, name := range names {
+		s, err := id.ParseSession(name)
+		if err == nil {
+			out.Sessions = append(out.Sessions, ports.SessionState{Session: s})
+		} else if other, err := os.Lstat(filepath.Join(dir, name)); err == nil && other.IsDir() {
 			out.Others = true
-			continue
 		}
-		out.Sessions = append(out.Sessions, ports.SessionState{Session: s})
 	}
 	slices.SortFunc(out.Sessions, func(a, b ports.SessionState) int {
 		return a.Session.Compare(b.Session)
@@ -96,7 +95,7 @@ func list(dir string, out *ports.SessionsState) error {
 // statesPerWorker is the number of sessions from which on another goroutine observes them: its start costs less.
 const statesPerWorker = 256
 
-// observe observes a session. Its state is zero if one of its files could not be observed.
+// observe observes a session. Its state is zero if one of its files could not be observed, and its id if it is no directory.
 func observe(look osfs.Observer, s *ports.SessionState, known [8]byte) {
 	var files [len(commitFiles)]osfs.State
 	name := s.Session.String()
@@ -106,6 +105,10 @@ func observe(look osfs.Observer, s *ports.SessionState, known [8]byte) {
 		}
 		var err error
 		if files[i], err = look.State(name + commitFiles[i]); err != nil {
+			return
+		}
+		if i == folder && !files[i].Directory && files[i] != (osfs.State{}) {
+			s.Session = id.Session{}
 			return
 		}
 	}

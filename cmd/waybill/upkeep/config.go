@@ -29,16 +29,17 @@ with 'waybill config set KEY VALUE'; other keys than these are refused.
 // NewConfig returns the command "config" with its subcommands. Its help is
 // generated from the table of keys, so that no key can be missing.
 func NewConfig(a *cli.App) *cobra.Command {
-	long := configLong
+	var long strings.Builder
+	long.WriteString(configLong)
 	// The same table validates the values, so that help and checks agree.
 	for _, row := range config.Table {
-		long += "  " + string(row.Key) + "\n"
+		long.WriteString("  " + string(row.Key) + "\n")
 		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " +
 			cmp.Or(plainValue(row.Default), "none") + "."} {
-			long += "      " + strings.ReplaceAll(page.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n"
+			long.WriteString("      " + strings.ReplaceAll(page.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n")
 		}
 	}
-	return cli.NewGroup("config", cli.GroupSetup, "Show or change the configuration of a store", long, newConfigGet(a),
+	return cli.NewGroup("config", cli.GroupSetup, "Show or change the configuration of a store", long.String(), newConfigGet(a),
 		newConfigSet(a), newConfigConfirm(a))
 }
 

@@ -45,9 +45,12 @@ type Content struct {
 	// Keep reports that the content may be kept until the session changes. One that is damaged, that another program
 	// wrote, or whose last append is not complete is read for each list.
 	Keep bool
-	// Head and Notes are the heads of the events and the annotations that were read. The index does not keep them.
-	Head, Notes manifest.Head
+	// Heads is nil in what the index has kept.
+	Heads *Heads
 }
+
+// Heads are the heads of the events and the annotations of a session that were read.
+type Heads struct{ Events, Notes manifest.Head }
 
 // Session is a session of the store with its content.
 type Session struct {

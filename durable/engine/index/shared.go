@@ -72,7 +72,7 @@ func (x *Shared) readChanged(ctx context.Context, all []Session) (err error) {
 			return err
 		}
 		if s.Keep {
-			_ = x.briefs.KeepBrief(ctx, s.ID, s.Head, s.Content.Brief()) // else it is read again
+			_ = x.briefs.KeepBrief(ctx, s.ID, s.Heads.Events, s.Content.Brief()) // else it is read again
 		}
 	}
 	return nil
@@ -183,12 +183,15 @@ func sessionOf(b *ports.BriefSession) Session {
 
 // contentOf returns a session without its runs.
 func contentOf(b *ports.BriefSession) Session {
-	return Session{ID: b.Session, Content: Content{Events: b.Head.Next, Marked: b.Marked, Keep: true, Head: b.Head}}
+	return Session{ID: b.Session, Content: Content{Events: b.Head.Next, Marked: b.Marked, Keep: true}}
 }
 
 // Brief returns what a store keeps of the content.
 func (c Content) Brief() manifest.Brief {
-	b := manifest.Brief{Notes: c.Notes, Runs: make([]manifest.BriefRun, len(c.Runs))}
+	b := manifest.Brief{Runs: make([]manifest.BriefRun, len(c.Runs))}
+	if c.Heads != nil {
+		b.Notes = c.Heads.Notes
+	}
 	for i, r := range c.Runs {
 		var w Writer
 		w.Count(BriefFormat)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/sealed"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -176,7 +177,7 @@ func (t *table) load(ctx context.Context, key *token.Key) saved {
 	if !ok {
 		return saved{}
 	}
-	s, ok := decode(string(doc))
+	s, ok := decode(canon.SharedText(doc)) // nothing else has the bytes
 	if !ok {
 		return saved{}
 	}

@@ -153,7 +153,7 @@ func (o *Lists) KeepIn(x index.Catalogue, marks ports.SessionControls) {
 		mark, err := marks.SessionControl(ctx, s, ports.KeepFile)
 		c.Marked = err != nil || !mark.Data.IsNull()
 		c.Runs = read.keptRuns()
-		c.Events, c.Head, c.Notes = read.head.Next, read.head, read.notesHead
+		c.Events, c.Heads = read.head.Next, &index.Heads{Events: read.head, Notes: read.notesHead}
 		// What could not be opened for want of a descriptor is not known, and must not be kept as missing.
 		c.Keep = read.settled && o.store.Failures() == before
 		if err := ctx.Err(); err != nil {

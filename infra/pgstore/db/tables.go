@@ -7,11 +7,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// created matches the statement that makes a table.
-var created = regexp.MustCompile(`(?m)^create (?:unlogged )?table @\.([a-z_]+)`)
-
 // tableNames are the tables of this version.
 func tableNames() (out []string) {
+	created := regexp.MustCompile(`(?m)^create (?:unlogged )?table @\.([a-z_]+)`)
 	for _, step := range steps {
 		for _, m := range created.FindAllStringSubmatch(step, -1) {
 			out = append(out, m[1])

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"net"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // defaultSchema is the schema of a store whose address names none.
@@ -35,7 +35,7 @@ func IsAddress(name string) bool {
 }
 
 // schemaName is the form of the name of a schema that needs no quotes.
-var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+var schemaName = pattern.New(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Parse returns the address that a URL names: postgres://[USER@]HOST[:PORT][,HOST…]/DATABASE[?schema=NAME&…], or
 // postgres:///DATABASE?host=DIR&user=USER for a socket. What it does not say comes from the environment of libpq: PGUSER, PGPASSFILE,

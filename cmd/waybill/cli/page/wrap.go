@@ -2,6 +2,8 @@ package page
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/pattern"
 )
@@ -39,7 +41,10 @@ const hangMax = 8
 
 // wrapLine breaks one line.
 func wrapLine(line string, width int) string {
-	current := linePrefix.FindString(line)
+	current := ""
+	if !isLetter(line[0]) { // with which no prefix begins
+		current = linePrefix.FindString(line)
+	}
 	hang := strings.Repeat(" ", min(TextWidth(current), hangMax))
 	var out []string
 	between := ""
@@ -61,6 +66,10 @@ var wordOrCommand = pattern.New(`[^\s\pZ]*'waybill [^']*'[^\s\pZ]*|[^\s\pZ]*"way
 // words splits text into units that are not broken. A quoted command is one unit where it fits
 // width: broken, it could not be copied.
 func words(text string, width int) (out []string) {
+	// Most texts have no command, and are those of the help, which each call composes.
+	if !strings.Contains(text, "'waybill ") && !strings.Contains(text, `"waybill `) {
+		return strings.FieldsFunc(text, isBlank)
+	}
 	for _, unit := range wordOrCommand.FindAllString(text, -1) {
 		if TextWidth(unit) > width {
 			out = append(out, strings.Fields(unit)...)
@@ -70,3 +79,10 @@ func words(text string, width int) (out []string) {
 	}
 	return out
 }
+
+// isBlank reports what separates words: [\s\pZ] of wordOrCommand.
+func isBlank(r rune) bool {
+	return strings.ContainsRune(" \t\n\f\r", r) || r >= utf8.RuneSelf && unicode.Is(unicode.Z, r)
+}
+
+func isLetter(b byte) bool { return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' }
