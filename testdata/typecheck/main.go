@@ -130,7 +130,7 @@ func (c *checker) add(p listed) {
 	if p.Module != nil && p.Module.GoVersion != "" {
 		conf.GoVersion = "go" + p.Module.GoVersion
 	}
-	path, _, _ := strings.Cut(p.ImportPath, " ") // "p [q.test]" is p compiled for the tests of q
+	path, _, _ := strings.Cut(p.ImportPath, " ")                   // "p [q.test]" is p compiled for the tests of q
 	c.known[p.ImportPath], _ = conf.Check(path, names, files, nil) // errors were passed to Error
 }
 
