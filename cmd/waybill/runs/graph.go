@@ -32,7 +32,7 @@ Nothing is changed.`,
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
-				defer cli.LimitHeap()()
+				defer cli.LimitHeapAt(graphBytes)()
 				g, err := views.ReadGraph(ctx, o.Views, cli.RunArg(args))
 				if err != nil {
 					return err
@@ -55,6 +55,9 @@ Nothing is changed.`,
 	},
 		cli.Opt(&mermaid, "mermaid", "print a Mermaid diagram"))
 }
+
+// graphBytes is the soft memory limit of a graph, which keeps a row of each node beside the segments that are read ahead.
+const graphBytes = 36 << 20
 
 // documentGraph prints the document "graph", one row after the other.
 func documentGraph(a *cli.App, g *views.GraphReading) error {
