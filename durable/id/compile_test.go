@@ -2,11 +2,13 @@ package id_test
 
 import (
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -14,6 +16,10 @@ import (
 // Ids cannot be made without Parse or a derivation: such code does not compile. The snippets
 // are type-checked against the files of the package, so that none of them is in the tree.
 func TestIDsCannotBeBuiltWithoutParse(t *testing.T) {
+	// A program that was built with -trimpath does not know where the standard library is.
+	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		build.Default.GOROOT = strings.TrimSpace(string(root))
+	}
 	pkg := &checker{fset: token.NewFileSet()}
 	pkg.self = pkg.check(t, "github.com/waybill/waybill/durable/id", pkg.parseDir(t, "."))
 	tests := []struct{ name, body, want string }{
