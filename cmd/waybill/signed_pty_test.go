@@ -202,11 +202,11 @@ func TestAuditShowSigned(t *testing.T) {
 			t.Errorf("%s %s: %+v", act.EventID, act.Action, doc)
 		}
 		kind := act.Action + " " + act.Target.Kind
-		if of := fmt.Sprint(kind, doc.Signature != nil); shown[of] && !sample.Exhaustive() {
+		of := fmt.Sprint(kind, doc.Signature != nil)
+		if shown[of] && !sample.Exhaustive() {
 			continue
-		} else {
-			shown[of] = true
 		}
+		shown[of] = true
 		text := p.runPiped(0, "audit", "show", act.EventID)
 		if doc.Signature == nil {
 			if !strings.Contains(text, "It is not signed.") {

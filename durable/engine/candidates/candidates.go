@@ -174,18 +174,14 @@ func ranked(ctx context.Context, o Offers, found *search) (List, error) {
 			}
 			keys = &created
 		}
-		place := make(chan shown, 1)
-		go func() { place <- found.show(ctx, r) }() // reads the session, as the candidate does
 		var c Candidate
 		if found.foreign[r.Session] {
 			c, err = o.readOnlyCandidate(ctx, r)
 		} else {
 			c, err = o.candidate(ctx, *keys, r)
 		}
-		if s := <-place; err == nil {
-			if c.Where, err = s.where, s.err; s.snippet != nil {
-				c.Snippet = *s.snippet
-			}
+		if err == nil {
+			err = found.show(ctx, r, &c)
 		}
 		switch {
 		case err == nil:

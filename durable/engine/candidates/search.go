@@ -135,35 +135,30 @@ func (f *search) whole(ctx context.Context, n note) (text string, ok bool) {
 	return string(data), true
 }
 
-// shown is where the words of the query were found in a run.
-type shown struct {
-	where   *Where  // nil: nowhere
-	snippet *string // nil for a part other than notes
-	err     error
-}
-
-// show returns where the words of the query were found in a run. The session is read again for the text.
-func (f *search) show(ctx context.Context, r resume.Ranked) (s shown) {
+// show adds to a candidate where the words of the query were found. The session is read again for the text.
+func (f *search) show(ctx context.Context, r resume.Ranked, c *Candidate) error {
 	if r.Place == nil {
-		return s
+		return nil
 	}
-	s.where = &Where{In: r.Place.Part}
+	c.Where = &Where{In: r.Place.Part}
 	n, ok := f.places[r.Run]
 	if !ok {
-		return s
+		return nil
 	}
-	s.where.NodeID = n.Node
+	c.Where.NodeID = n.Node
 	text, err := f.text(ctx, r.Session, n)
 	if err != nil {
-		return shown{err: err}
+		return err
 	}
-	s.snippet = new(f.m.SnippetAt(text))
+	c.Snippet = f.m.SnippetAt(text)
 	state, err := f.o.foreignState(ctx, &runs.Node{SnapshotRef: n.SnapshotRef})
-	if p := state.PendingStep(); err == nil && p != nil {
-		s.where.StepID = p.StepID
+	if err != nil {
+		return err
 	}
-	s.err = err
-	return s
+	if p := state.PendingStep(); p != nil {
+		c.Where.StepID = p.StepID
+	}
+	return nil
 }
 
 // text reads notes again, whole.

@@ -45,7 +45,7 @@ type Content struct {
 	// Keep reports that the content may be kept until the session changes. One that is damaged, that another program
 	// wrote, or whose last append is not complete is read for each list.
 	Keep bool
-	// Heads is nil in what the index has kept.
+	// Heads is set in what was read, and nil in what was kept.
 	Heads *Heads
 }
 

@@ -170,6 +170,7 @@ func (p *prefetcher) hasCapacity(size int64) bool {
 func (p *prefetcher) scan(part []byte) {
 	var batch []*segmentLoad
 	var bytesOf int64 // the stated sizes of the batch
+	done := make(chan struct{})
 	defer func() {
 		if len(batch) > 0 {
 			p.jobs <- batch // does not block: there are as many places as segments in the queue
@@ -194,14 +195,11 @@ func (p *prefetcher) scan(part []byte) {
 			}
 			if bytesOf += size; len(batch) > 0 && bytesOf > batchBytes {
 				p.jobs <- batch
-				batch, bytesOf = nil, size
+				batch, bytesOf, done = nil, size, make(chan struct{})
 			}
 			l := &segmentLoad{attestation: attestation{span: span{first, last}}, size: size,
-				raw: last < p.in.Trusted.Next}
-			if batch = append(batch, l); len(batch) == 1 {
-				l.done = make(chan struct{})
-			}
-			l.done = batch[0].done
+				raw: last < p.in.Trusted.Next, done: done}
+			batch = append(batch, l)
 			p.queue, p.bytes, p.next = append(p.queue, l), p.bytes+size, last+1
 		}
 		p.scanned += int64(len(part) - len(after))

@@ -66,11 +66,12 @@ var wordOrCommand = pattern.New(`[^\s\pZ]*'waybill [^']*'[^\s\pZ]*|[^\s\pZ]*"way
 // words splits text into units that are not broken. A quoted command is one unit where it fits
 // width: broken, it could not be copied.
 func words(text string, width int) (out []string) {
+	units := strings.FieldsFunc(text, isBlank)
 	// Most texts have no command, and are those of the help, which each call composes.
-	if !strings.Contains(text, "'waybill ") && !strings.Contains(text, `"waybill `) {
-		return strings.FieldsFunc(text, isBlank)
+	if strings.Contains(text, "'waybill ") || strings.Contains(text, `"waybill `) {
+		units = wordOrCommand.FindAllString(text, -1)
 	}
-	for _, unit := range wordOrCommand.FindAllString(text, -1) {
+	for _, unit := range units {
 		if TextWidth(unit) > width {
 			out = append(out, strings.Fields(unit)...)
 			continue
