@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -147,7 +148,7 @@ func TestDiskUsageReadsWhatChanged(t *testing.T) {
 	logs, _ := filepath.Glob(filepath.Join(w.dir, "sessions", last.Session.SessionID.String(), "events", "*"))
 	err := os.WriteFile(logs[len(logs)-1], []byte("{}\n"), 0o600)
 	if err == nil {
-		err = os.Remove(filepath.Join(w.dir, "cache", "usage-1"))
+		err = os.Remove(filepath.Join(w.dir, "cache", fmt.Sprintf("usage-%d", index.LogsFormat)))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -201,10 +202,10 @@ func TestErasedTextIsForgotten(t *testing.T) {
 	if _, err := w.indexed().DU(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if used, _ := os.ReadFile(filepath.Join(w.dir, "cache", "usage-1")); !strings.Contains(string(used), "Timbuktu") {
+	if used, _ := os.ReadFile(filepath.Join(w.dir, "cache", fmt.Sprintf("usage-%d", index.LogsFormat))); !strings.Contains(string(used), "Timbuktu") {
 		t.Fatal("what the disk usage needs is not kept")
 	}
-	before, _ := os.ReadFile(filepath.Join(w.dir, "cache", "search-1"))
+	before, _ := os.ReadFile(filepath.Join(w.dir, "cache", fmt.Sprintf("search-%d", index.WordsFormat)))
 	out, err := w.process().Artifacts(context.Background(), views.ArtifactQuery{Run: a.Session.RunID.String()})
 	if err != nil || len(out.Artifacts) == 0 {
 		t.Fatal(out, err)
@@ -213,7 +214,7 @@ func TestErasedTextIsForgotten(t *testing.T) {
 	if _, err := w.indexed().EraseArtifact(context.Background(), by, out.Artifacts[0].SHA256, "it is wrong"); err != nil {
 		t.Fatal(err)
 	}
-	if after, _ := os.ReadFile(filepath.Join(w.dir, "cache", "search-1")); len(before) == 0 || len(after) > 0 {
+	if after, _ := os.ReadFile(filepath.Join(w.dir, "cache", fmt.Sprintf("search-%d", index.WordsFormat))); len(before) == 0 || len(after) > 0 {
 		t.Errorf("the words of erased text remain: %d bytes, %d before", len(after), len(before))
 	}
 	if _, err := w.indexed().DeleteSessions(context.Background(), by,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // TextLen is how many characters of an id follow its prefix and the "_": 16 bytes in base32 without padding.
@@ -22,6 +23,14 @@ var values = func() (out [256]byte) {
 	}
 	for v, c := range []byte(alphabet) {
 		out[c] = byte(v)
+	}
+	return out
+}()
+
+// places are the places of the values in the order of their characters, in which digits precede letters.
+var places = func() (out [32]byte) {
+	for v := range out {
+		out[v] = byte((v + 6) % 32)
 	}
 	return out
 }()
@@ -77,6 +86,41 @@ func (i ID[K]) Compare(j ID[K]) int {
 		}
 	}
 	return 0
+}
+
+// Sort sorts ids in the order of Compare. Of each id it compares a number first, so that the ids of a whole store are sorted
+// several times as fast as by Compare alone.
+func Sort[K kind](ids []ID[K]) {
+	type numbered struct {
+		number uint64
+		id     ID[K]
+	}
+	all := make([]numbered, len(ids))
+	for i, one := range ids {
+		all[i] = numbered{one.leading(), one}
+	}
+	slices.SortFunc(all, func(a, b numbered) int {
+		if a.number != b.number {
+			return cmp.Compare(a.number, b.number)
+		}
+		return a.id.Compare(b.id)
+	})
+	for i := range all {
+		ids[i] = all[i].id
+	}
+}
+
+// leading returns a number that orders ids as their first twelve characters do, 0 for the zero id.
+func (i ID[K]) leading() (number uint64) {
+	if i.IsZero() {
+		return 0
+	}
+	rest := binary.BigEndian.Uint64(i.raw[:])
+	for range 12 {
+		number = number<<5 | uint64(places[rest>>59])
+		rest <<= 5
+	}
+	return number
 }
 
 // value returns the five bits of a character. The last one has two bits of the byte behind the 16, which are zero.

@@ -3,6 +3,7 @@ package id_test
 import (
 	"encoding"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,5 +187,10 @@ func TestIDsAreOrderedAsTheirTexts(t *testing.T) {
 		b := a
 		b[rapid.IntRange(0, 15).Draw(rt, "at")] = rapid.Byte().Draw(rt, "byte")
 		compare(rt, id.Node{}.OfRaw(a), id.Node{}.OfRaw(b))
+		sorted := append([]id.Node{id.Node{}.OfRaw(b), id.Node{}.OfRaw(a)}, all...)
+		id.Sort(sorted)
+		if !slices.IsSortedFunc(sorted, func(a, b id.Node) int { return strings.Compare(a.String(), b.String()) }) {
+			rt.Errorf("Sort returns %s", sorted)
+		}
 	})
 }

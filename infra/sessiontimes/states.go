@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -58,8 +59,9 @@ func (t Times) States(ctx context.Context, known func(int, id.Session) [8]byte) 
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/statesPerWorker))
 	for part := range parts {
 		all.Go(func() {
+			o := observing{look: look}
 			for i := part * n / parts; i < (part+1)*n/parts && ctx.Err() == nil; i++ {
-				observe(look, &out.Sessions[i], known(i, out.Sessions[i].Session))
+				o.observe(&out.Sessions[i], known(i, out.Sessions[i].Session))
 			}
 		})
 	}
@@ -77,34 +79,54 @@ func list(dir string, out *ports.SessionsState) error {
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
-	out.Sessions = make([]ports.SessionState, 0, len(names))
+	ids := make([]id.Session, 0, len(names))
 	for _, name := range names {
 		s, err := id.ParseSession(name)
 		if err == nil {
-			out.Sessions = append(out.Sessions, ports.SessionState{Session: s})
+			ids = append(ids, s)
 		} else if other, err := os.Lstat(filepath.Join(dir, name)); err == nil && other.IsDir() {
 			out.Others = true
 		}
 	}
-	slices.SortFunc(out.Sessions, func(a, b ports.SessionState) int {
-		return a.Session.Compare(b.Session)
-	})
+	id.Sort(ids)
+	out.Sessions = make([]ports.SessionState, len(ids))
+	for i, s := range ids {
+		out.Sessions[i].Session = s
+	}
 	return err
 }
 
 // statesPerWorker is the number of sessions from which on another goroutine observes them: its start costs less.
 const statesPerWorker = 256
 
+// observing observes sessions one after the other.
+type observing struct {
+	look osfs.Observer
+	name []byte // of the file that is observed
+}
+
+// state returns the state of a file of a session. The name is valid during the call, which copies it.
+func (o *observing) state(s id.Session, file string) (osfs.State, error) {
+	name, err := s.AppendText(o.name[:0])
+	o.name = append(name, file...)
+	if err != nil {
+		return osfs.State{}, err
+	}
+	return o.look.State(canon.SharedText(o.name))
+}
+
 // observe observes a session. Its state is zero if one of its files could not be observed, and its id if it is no directory.
-func observe(look osfs.Observer, s *ports.SessionState, known [8]byte) {
+func (o *observing) observe(s *ports.SessionState, known [8]byte) {
 	var files [len(commitFiles)]osfs.State
-	name := s.Session.String()
+	var of [8]byte
 	for i := range commitFiles {
-		if i == annotations && known == folderOf(files[folder]) {
-			continue // its directory would have changed if it had annotations now
+		if i == annotations {
+			if of = folderOf(files[folder]); of == known {
+				continue // its directory would have changed if it had annotations now
+			}
 		}
 		var err error
-		if files[i], err = look.State(name + commitFiles[i]); err != nil {
+		if files[i], err = o.state(s.Session, commitFiles[i]); err != nil {
 			return
 		}
 		if i == folder && !files[i].Directory && files[i] != (osfs.State{}) {
@@ -113,9 +135,8 @@ func observe(look osfs.Observer, s *ports.SessionState, known [8]byte) {
 		}
 	}
 	if files[annotations] == (osfs.State{}) {
-		s.Folder = folderOf(files[folder])
-		if s.Folder != known {
-			if at, err := look.State(name + "/" + annotationsDir); err != nil || at != (osfs.State{}) {
+		if s.Folder = of; of != known {
+			if at, err := o.state(s.Session, "/"+annotationsDir); err != nil || at != (osfs.State{}) {
 				s.Folder = [8]byte{}
 			}
 		}

@@ -13,7 +13,7 @@ const (
 )
 
 // heapPercent is the GC percentage of LimitHeap: below the limit a short command collects once or not at all.
-const heapPercent = 400
+const heapPercent = 800
 
 // LimitHeap sets the soft memory limit of LimitMemory, and collects rarely below it: for a command that reads one session
 // or lists many, and must be fast where they are short. The logs of a store may be imported, and a large segment leaves

@@ -15,7 +15,7 @@ import (
 
 // place is a session with what the index has of it.
 type place struct {
-	index.Session
+	*index.Session
 	words index.Words
 }
 
@@ -25,7 +25,7 @@ func (f *search) candidates(ctx context.Context) ([]place, error) {
 		all, err := f.o.answers.Sessions(ctx)
 		out := make([]place, len(all))
 		for i, s := range all {
-			out[i].ID = s
+			out[i].Session = &index.Session{ID: s}
 		}
 		return out, err
 	}
@@ -35,7 +35,7 @@ func (f *search) candidates(ctx context.Context) ([]place, error) {
 	}
 	out := make([]place, len(l.Sessions))
 	for i := range out {
-		out[i].Session = l.Sessions[i]
+		out[i].Session = &l.Sessions[i]
 	}
 	if !f.m.HasWords() {
 		return out, nil
@@ -49,7 +49,11 @@ func (f *search) candidates(ctx context.Context) ([]place, error) {
 
 // compare compares the runs of all sessions with the query: by what the index has of a session, or as they are read.
 func (f *search) compare(ctx context.Context, all []place) error {
-	f.queue = make(queue, 0, len(all))
+	n := 0
+	for i := range all {
+		n += max(1, len(all[i].Runs))
+	}
+	f.queue = make(queue, 0, n)
 	for i := range all {
 		if f.kept(&all[i]) {
 			continue
@@ -87,7 +91,8 @@ func (f *search) compareEach(ctx context.Context, most int) (whole bool, err err
 		}
 	}
 	err = f.o.Index.Each(ctx, ports.BriefQuery{}, func(s *index.Session, r *index.Run) error {
-		p := place{Session: *s}
+		one := *s
+		p := place{Session: &one}
 		if r != nil {
 			p.Runs = []index.Run{*r}
 		}
@@ -193,15 +198,15 @@ func (f *search) kept(p *place) bool {
 		x := r.Facts()
 		c := resume.Candidate{Session: p.ID, Run: r.ID, WorkflowID: x.WorkflowID, WorkflowName: x.WorkflowName, Title: x.Title,
 			Goal: x.Goal, Heads: x.Heads, Branches: x.Branches, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex}
-		w := waiting{f.m.Match(c), true}
-		if notes != nil {
-			// More words match more: if the notes make no difference with all words that they may have, then they make
-			// none with those that they have. Else the run comes no earlier than with all of them.
-			c.Notes = notes
-			most := f.m.Match(c)
-			w = waiting{most, w.Equal(most)}
+		if notes == nil {
+			f.queue = append(f.queue, waiting{f.m.Match(c), true})
+			continue
 		}
-		f.queue = append(f.queue, w)
+		// More words match more: if the notes make no difference with all words that they may have, then they make
+		// none with those that they have. Else the run comes no earlier than with all of them.
+		c.Notes = notes
+		least, most := f.m.Bounds(c)
+		f.queue = append(f.queue, waiting{most, least.Equal(most)})
 	}
 	return true
 }

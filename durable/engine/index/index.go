@@ -17,7 +17,7 @@ import (
 )
 
 // Format is the number of the form of the index.
-const Format = 4
+const Format = 5
 
 // Run is a run of a session: what orders and finds it, and its row.
 type Run struct {
@@ -255,7 +255,7 @@ func (x *Index) sessions(ctx context.Context, leave int) (out Listing, err error
 	out.Sessions = make([]Session, len(all))
 	runs := make([]Run, 0, len(all)+len(all)/8)
 	for i := range all {
-		e, s := &all[i], &out.Sessions[i]
+		e, s := all[i], &out.Sessions[i]
 		s.ID = e.session
 		if c, ok := read[e.session]; ok {
 			s.Content = c
@@ -281,8 +281,11 @@ func encodeContent(c Content) []byte {
 	w.Bool(c.Marked)
 	w.Count(len(c.Runs))
 	for _, r := range c.Runs {
-		w.Text(r.ID.String())
-		w.Text(r.Tip.String())
+		run, tip := r.ID.Raw(), r.Tip.Raw()
+		w.data = append(w.data, run[:]...)
+		if w.Bool(!r.Tip.IsZero()); !r.Tip.IsZero() {
+			w.data = append(w.data, tip[:]...)
+		}
 		w.Int(r.LastAtMs)
 		w.Int(r.LastIndex)
 		w.Bool(r.Open)
@@ -298,13 +301,11 @@ func encodeContent(c Content) []byte {
 func decodeContent(text string, c *Content, runs *[]Run) bool {
 	in := NewReader(text)
 	c.Events, c.Marked, c.Keep = in.Int(), in.Bool(), true
-	for range in.Count(8) {
+	for range in.Count(24) {
 		var r Run
-		if r.ID.UnmarshalString(in.Text()) != nil {
-			return false
-		}
-		if tip := in.Text(); tip != "" && r.Tip.UnmarshalString(tip) != nil {
-			return false
+		r.ID = r.ID.OfRaw(in.id())
+		if in.Bool() {
+			r.Tip = r.Tip.OfRaw(in.id())
 		}
 		r.LastAtMs, r.LastIndex, r.Open = in.Int(), in.Int(), in.Bool()
 		r.Row, r.facts, r.pending, r.waits = in.Text(), in.Text(), in.Text(), in.Text()

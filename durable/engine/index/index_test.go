@@ -43,12 +43,13 @@ func TestEncode(t *testing.T) {
 		}
 		slices.SortFunc(s.entries, bySession)
 		s.entries = slices.CompactFunc(s.entries, func(a, b entry) bool { return a.session == b.session })
-		with := saved{s.beganNs, slices.Clone(s.entries)}
-		for i := range with.entries {
-			with.entries[i].kept = true
+		notKept := anyEntry(rt)
+		with := []*entry{&notKept}
+		for _, e := range s.entries {
+			e.kept = true
+			with = append(with, &e)
 		}
-		with.entries = append(with.entries, anyEntry(rt)) // not kept
-		data := string(encode(with))
+		data := string(encode(s.beganNs, with))
 		if got, ok := decode(data); !ok || !reflect.DeepEqual(got, s) {
 			rt.Fatalf("%+v, want %+v", got, s)
 		}

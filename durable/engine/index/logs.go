@@ -7,7 +7,7 @@ import (
 )
 
 // LogsFormat is the number of the form of what is kept of logs.
-const LogsFormat = 1
+const LogsFormat = 2
 
 // Logs implements Catalogue. This package does not look into the texts.
 func (x *Index) Logs(ctx context.Context,
@@ -27,8 +27,8 @@ func (x *Index) Logs(ctx context.Context,
 		return nil, err
 	}
 	kept := make(map[id.Session]string, len(all))
-	for i := range all {
-		if e := &all[i]; e.kept && !changed[e.session] {
+	for _, e := range all {
+		if e.kept && !changed[e.session] {
 			kept[e.session] = e.text
 		}
 	}

@@ -105,8 +105,8 @@ func (t *table) observe(ctx context.Context) (have saved, now ports.SessionsStat
 // to each, which returns the text and whether it may be kept, if they are more than leave; else their entries are not
 // kept. The errors are those of each.
 func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, leave int,
-	each func(context.Context, id.Session) ([]byte, bool, error)) (out []entry, err error) {
-	out = make([]entry, len(now.Sessions))
+	each func(context.Context, id.Session) ([]byte, bool, error)) (out []*entry, err error) {
+	out = make([]*entry, len(now.Sessions))
 	var changed []int
 	found := 0 // entries of the file
 	fresh := map[id.Session]unsaved{}
@@ -119,17 +119,17 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 		if at < len(have.entries) && have.entries[at].session == st.Session {
 			found++
 			if have.holds(&have.entries[at], st) {
-				out[i] = have.entries[at]
+				out[i] = &have.entries[at]
 				out[i].kept = true
 				continue
 			}
 		}
 		if u, ok := t.unsaved[st.Session]; ok && (saved{beganNs: u.beganNs}).holds(&u.entry, st) {
-			out[i] = u.entry
+			out[i] = &u.entry
 			fresh[st.Session] = u
 			continue
 		}
-		out[i] = entry{session: st.Session, state: st.State, folder: st.Folder, changedNs: st.ChangedNs}
+		out[i] = &entry{session: st.Session, state: st.State, folder: st.Folder, changedNs: st.ChangedNs}
 		changed = append(changed, i)
 	}
 	if leave > 0 && len(changed) <= leave {
@@ -137,7 +137,7 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 	}
 	for n, i := range changed {
 		t.onRead(n, len(changed))
-		e := &out[i]
+		e := out[i]
 		text, keep, err := each(ctx, e.session)
 		if err != nil {
 			return nil, err
@@ -148,16 +148,16 @@ func (t *table) read(ctx context.Context, have saved, now ports.SessionsState, l
 	}
 	t.unsaved = fresh
 	// Sessions that are gone are removed from the file at once.
-	if (len(fresh) >= rewriteAfter || found < len(have.entries)) && t.write(ctx, saved{now.AtNs, out}) {
+	if (len(fresh) >= rewriteAfter || found < len(have.entries)) && t.write(ctx, now.AtNs, out) {
 		t.unsaved = nil
 	}
 	return out, nil
 }
 
 // write writes the entries that are kept, and reports whether it did. Errors are ignored: they are computed again.
-func (t *table) write(ctx context.Context, s saved) bool {
+func (t *table) write(ctx context.Context, beganNs int64, entries []*entry) bool {
 	key := sealed.Key(ctx, t.source)
-	doc := encode(s)
+	doc := encode(beganNs, entries)
 	if key == nil || len(doc) > limits.IndexBytesMax {
 		return false
 	}
@@ -196,24 +196,23 @@ func (t *table) forget(ctx context.Context) {
 	}
 }
 
-// encode writes the entries that are kept: numbers as varints, ids as texts, texts behind their lengths.
-func encode(s saved) []byte {
+// encode writes the entries that are kept: numbers as varints, ids as their bytes, texts behind their lengths.
+func encode(beganNs int64, entries []*entry) []byte {
 	size, n := 64, 0
-	for i := range s.entries {
-		if s.entries[i].kept {
-			size, n = size+96+len(s.entries[i].text), n+1
+	for _, e := range entries {
+		if e.kept {
+			size, n = size+96+len(e.text), n+1
 		}
 	}
 	w := Writer{make([]byte, 0, size)}
-	w.Int(s.beganNs)
+	w.Int(beganNs)
 	w.Count(n)
-	for i := range s.entries {
-		e := &s.entries[i]
+	for _, e := range entries {
 		if !e.kept {
 			continue
 		}
-		w.Text(e.session.String())
-		w.data = append(append(w.data, e.state[:]...), e.folder[:]...)
+		raw := e.session.Raw()
+		w.data = append(append(append(w.data, raw[:]...), e.state[:]...), e.folder[:]...)
 		w.Int(e.changedNs)
 		w.Text(e.text)
 	}
@@ -225,10 +224,11 @@ func encode(s saved) []byte {
 func decode(data string) (s saved, ok bool) {
 	r := NewReader(data)
 	s.beganNs = r.Int()
-	s.entries = make([]entry, r.Count(19))
+	s.entries = make([]entry, r.Count(42))
 	for i := range s.entries {
 		e := &s.entries[i]
-		if e.session.UnmarshalString(r.Text()) != nil || i > 0 && s.entries[i-1].session.Compare(e.session) >= 0 {
+		e.session = e.session.OfRaw(r.id())
+		if i > 0 && s.entries[i-1].session.Compare(e.session) >= 0 {
 			return saved{}, false
 		}
 		copy(e.state[:], r.take(len(e.state)))
@@ -306,6 +306,12 @@ func (r *Reader) take(n int) string {
 	out := r.rest[:n]
 	r.rest = r.rest[n:]
 	return out
+}
+
+// id takes the bytes of an id.
+func (r *Reader) id() (raw [16]byte) {
+	copy(raw[:], r.take(len(raw)))
+	return raw
 }
 
 // unsigned takes a number in the form of binary.Uvarint.

@@ -9,7 +9,7 @@ import (
 )
 
 // WordsFormat is the number of the form of the words.
-const WordsFormat = 1
+const WordsFormat = 2
 
 // WordsOf is what is known of the texts of a session besides their words.
 type WordsOf struct {

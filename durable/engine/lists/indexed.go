@@ -169,7 +169,7 @@ func (o *Lists) KeepIn(x index.Catalogue, marks ports.SessionControls) {
 
 // listed is a run in the order of a list, whose row and facts are decoded when they are needed.
 type listed struct {
-	index.Run
+	*index.Run
 	session id.Session
 	row     *views.RunSummary
 	facts   *index.Facts
@@ -181,7 +181,7 @@ func (l *listed) full() (row views.RunSummary, bytes int, err error) {
 	if l.row != nil {
 		return *l.row, 0, nil
 	}
-	row, bytes, ok := decodeRow(l.Run, l.session)
+	row, bytes, ok := decodeRow(*l.Run, l.session)
 	if !ok {
 		return row, 0, fault.New(fault.Invariant, "the row of run %s in the index cannot be read", l.ID)
 	}

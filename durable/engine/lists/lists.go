@@ -89,11 +89,14 @@ func (o *Lists) listed(ctx context.Context, text bool, q ports.BriefQuery) (orde
 	for i := range all {
 		order[i] = &all[i]
 	}
-	slices.SortStableFunc(order, func(a, b *listed) int {
-		if c := cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
-			return c
+	slices.SortFunc(order, func(a, b *listed) int {
+		switch { // no cmp.Or: most times differ, and ids take longer to compare
+		case a.LastAtMs != b.LastAtMs:
+			return cmp.Compare(b.LastAtMs, a.LastAtMs)
+		case a.LastIndex != b.LastIndex:
+			return cmp.Compare(b.LastIndex, a.LastIndex)
 		}
-		return a.ID.Compare(b.ID)
+		return cmp.Or(a.ID.Compare(b.ID), a.session.Compare(b.session))
 	})
 	return order, unreadable, of, nil
 }
@@ -106,7 +109,7 @@ func (o *Lists) fromSessions(ctx context.Context, text bool) (all []listed, unre
 		read := o.readSession(ctx, s)
 		unreadable = append(unreadable, read.unreadable...)
 		for i := range read.rows {
-			l := listed{Run: read.runs[i], session: s, row: &read.rows[i], facts: &read.facts[i]}
+			l := listed{Run: &read.runs[i], session: s, row: &read.rows[i], facts: &read.facts[i]}
 			if text {
 				l.notes = read.notes[i]
 			}
@@ -123,8 +126,8 @@ func (o *Lists) fromIndex(ctx context.Context, q ports.BriefQuery) (all []listed
 	all = make([]listed, 0, len(of.Sessions))
 	for i := range of.Sessions {
 		s := &of.Sessions[i]
-		for _, r := range s.Runs {
-			all = append(all, listed{Run: r, session: s.ID})
+		for k := range s.Runs {
+			all = append(all, listed{Run: &s.Runs[k], session: s.ID})
 		}
 		var problems []views.Unreadable
 		if s.Problems != nil {

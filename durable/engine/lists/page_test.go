@@ -29,7 +29,7 @@ func (l list) Select(s Selection) (RunPage, error) {
 	for i := range l.Runs {
 		r := &l.Runs[i]
 		facts := l.facts[i]
-		all = append(all, &listed{Run: index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, row: r,
+		all = append(all, &listed{Run: &index.Run{ID: r.RunID, LastAtMs: r.LastAtMs, LastIndex: r.LastActivityEventIndex}, row: r,
 			facts: &facts, notes: l.notes[i]})
 	}
 	return s.page(all, l.Unreadable)

@@ -25,7 +25,8 @@ var errEnough = errors.New("enough was read")
 func (o *Lists) each(ctx context.Context, q ports.BriefQuery, unreadable *[]views.Unreadable, visit func(*listed) error) error {
 	err := o.index.Each(ctx, q, func(s *index.Session, r *index.Run) error {
 		if r != nil {
-			return visit(&listed{Run: *r, session: s.ID})
+			run := *r
+			return visit(&listed{Run: &run, session: s.ID})
 		}
 		if s.Problems == nil || unreadable == nil {
 			return nil

@@ -86,9 +86,14 @@ func Reasons() []Reason {
 
 // tierOf returns the tier of a reason, lower is better. Session id and run id share a tier:
 // either identifies the run.
-func tierOf(r Reason) int { return max(1, slices.Index(Reasons(), r)) }
+func tierOf(r Reason) int { return max(1, slices.Index(reasons, r)) }
 
-// Ranked is a candidate without its texts, with every reason that matched, strongest first. Why is never empty; its
+var (
+	reasons  = Reasons()
+	fallback = reasons[len(reasons)-1:]
+)
+
+// Ranked is what Match returns: a candidate without its texts, with every reason that matched, strongest first. Why is never empty; its
 // first element determines the tier. Place is where the words of the query were found, nil where they were not.
 type Ranked struct {
 	Session      id.Session
@@ -103,6 +108,8 @@ type Ranked struct {
 
 	// byWords is the strongest reason that the words of the query gave.
 	byWords Reason
+	// tier is the tier of the run, and in it that of byWords.
+	tier [2]int
 }
 
 // Equal reports that two runs are ranked and shown alike.
@@ -114,14 +121,19 @@ func (r Ranked) Equal(other Ranked) bool {
 // Matcher is a query prepared for comparison with many candidates.
 type Matcher struct {
 	query Query
-	exact string         // the trimmed text, which may be an id
-	index map[string]int // the tokens of the query
-	named named
+	// session or run is the one that the text is the id of.
+	session id.Session
+	run     id.Run
+	index   map[string]int // the tokens of the query
+	named   named
 }
 
 // NewMatcher prepares a query.
 func NewMatcher(q Query) Matcher {
-	m := Matcher{query: q, exact: strings.TrimSpace(q.Text), index: map[string]int{}}
+	m := Matcher{query: q, index: map[string]int{}}
+	exact := strings.TrimSpace(q.Text)
+	m.session, _ = id.ParseSession(exact)
+	m.run, _ = id.ParseRun(exact)
 	for token := range tokens(q.Text) {
 		if _, ok := m.index[token]; !ok {
 			m.index[token] = len(m.index)
@@ -138,16 +150,44 @@ func (m Matcher) HasWords() bool { return len(m.index) > 0 }
 func (m Matcher) LacksWords(c Candidate) bool { return m.HasWords() && !m.hasAll(m.texts(c)) }
 
 // texts returns the words of the query that the texts of a run have together.
-func (m Matcher) texts(c Candidate) Words {
-	out := m.Words(c.Title).Or(m.Words(c.Goal))
+func (m Matcher) texts(c Candidate) Words { return c.inNotes(m.Words(c.Title).Or(m.Words(c.Goal))) }
+
+// inNotes adds to words of the query those that the notes have.
+func (c Candidate) inNotes(out Words) Words {
 	for _, n := range c.Notes {
 		out = out.Or(n.Words)
 	}
 	return out
 }
 
+// compared is what a query says of the parts of a run that are not its notes: the words that they have.
+type compared struct {
+	title, goal, workflow Words
+	// head and branch report that the query names one, with the words ofHead and ofBranch. See named.branch for certain.
+	head, branch, certain bool
+	ofHead, ofBranch      Words
+}
+
+// compare compares the parts of a run that are not its notes.
+func (m Matcher) compare(c Candidate) (out compared) {
+	out = compared{title: m.Words(c.Title), goal: m.Words(c.Goal), workflow: m.Words(c.WorkflowID).Or(m.Words(c.WorkflowName))}
+	out.head, out.ofHead = m.named.commit(c.Heads)
+	out.branch, out.certain, out.ofBranch = m.named.branch(c.Branches)
+	return out
+}
+
 // Match returns a candidate with its reasons, at least RecencyFallback.
-func (m Matcher) Match(c Candidate) Ranked {
+func (m Matcher) Match(c Candidate) Ranked { return m.match(c, m.compare(c)) }
+
+// Bounds returns Match of a candidate without its notes, and with them.
+func (m Matcher) Bounds(c Candidate) (without, with Ranked) {
+	of, alone := m.compare(c), c
+	alone.Notes = nil
+	return m.match(alone, of), m.match(c, of)
+}
+
+// match is Match for what was compared.
+func (m Matcher) match(c Candidate, of compared) Ranked {
 	r := Ranked{Session: c.Session, Run: c.Run, WorkflowID: c.WorkflowID, WorkflowName: c.WorkflowName, Goal: c.Goal,
 		LastAtMs: c.LastAtMs, LastIndex: c.LastIndex}
 	add := func(observed, byWords bool, reason Reason) {
@@ -158,33 +198,31 @@ func (m Matcher) Match(c Candidate) Ranked {
 			r.byWords = reason
 		}
 	}
-	q, texts := m.query, m.texts(c)
-	workflow := m.Words(c.WorkflowID).Or(m.Words(c.WorkflowName))
-	head, words := m.named.commit(c.Heads)
-	branch, certain, ofBranch := m.named.branch(c.Branches)
+	q, texts, words, branch := m.query, c.inNotes(of.title.Or(of.goal)), of.ofHead, of.branch
 	if branch {
+		words = words.Or(of.ofBranch)
 		// "main" may be a word like any other: it names the branch if the run has all other words.
-		branch = certain || m.hasAll(words.Or(ofBranch).Or(texts).Or(workflow))
-		words = words.Or(ofBranch)
+		branch = of.certain || m.hasAll(words.Or(texts).Or(of.workflow))
 	}
-	add(c.Session == q.Session || c.Session.String() == m.exact, false, MatchedSessionID)
-	add(c.Run == q.Run || c.Run.String() == m.exact, false, MatchedRunID)
-	add(q.GitHead != "" && slices.Contains(c.Heads, q.GitHead), head, MatchedHeadSHA)
+	add(c.Session == q.Session || c.Session == m.session && !m.session.IsZero(), false, MatchedSessionID)
+	add(c.Run == q.Run || c.Run == m.run && !m.run.IsZero(), false, MatchedRunID)
+	add(q.GitHead != "" && slices.Contains(c.Heads, q.GitHead), of.head, MatchedHeadSHA)
 	begins := func(b string) bool { return strings.HasPrefix(b, q.GitBranch) }
 	add(q.GitBranch != "" && slices.ContainsFunc(c.Branches, begins), branch, MatchedBranch)
 	add(false, m.hasAll(texts), MatchedNotes)
-	add(false, m.hasAll(workflow), MatchedWorkflowID)
+	add(false, m.hasAll(of.workflow), MatchedWorkflowID)
 	if r.Why == nil {
-		r.Why = []Reason{RecencyFallback}
+		r.Why = fallback
 	}
-	if m.hasAll(texts) || (head || branch) && m.hasAll(words.Or(texts)) {
-		r.Place = m.place(c)
+	r.tier = [2]int{tierOf(r.Why[0]), wordsTier(r.byWords)}
+	if m.hasAll(texts) || (of.head || branch) && m.hasAll(words.Or(texts)) {
+		r.Place = placeOf(c, of)
 	}
 	return r
 }
 
-// place returns the part with most words of the query; of several the notes that were recorded last, else the goal.
-func (m Matcher) place(c Candidate) *Place {
+// placeOf returns the part with most words of the query; of several the notes that were recorded last, else the goal.
+func placeOf(c Candidate, of compared) *Place {
 	most, out := 0, (*Place)(nil)
 	better := func(w Words, p Place) {
 		if n := w.Len(); n > most {
@@ -198,8 +236,8 @@ func (m Matcher) place(c Candidate) *Place {
 		}
 		better(n.Words, Place{part, i})
 	}
-	better(m.Words(c.Goal), Place{Part: InGoal})
-	better(m.Words(c.Title), Place{Part: InTitle})
+	better(of.goal, Place{Part: InGoal})
+	better(of.title, Place{Part: InTitle})
 	return out
 }
 
@@ -223,8 +261,10 @@ func Sort(all []Ranked) {
 
 // Compare is the order of Sort, without its last rule. A run with more words of the query never comes later.
 func Compare(a, b *Ranked) int {
-	if c := cmp.Or(cmp.Compare(tierOf(a.Why[0]), tierOf(b.Why[0])), cmp.Compare(wordsTier(a.byWords), wordsTier(b.byWords)),
-		cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
+	if a.tier != b.tier {
+		return slices.Compare(a.tier[:], b.tier[:])
+	}
+	if c := cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastIndex, a.LastIndex)); c != 0 {
 		return c
 	}
 	return cmp.Or(a.Session.Compare(b.Session), a.Run.Compare(b.Run))

@@ -3,6 +3,7 @@ package resume_test
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,5 +242,22 @@ func TestSnippet(t *testing.T) {
 		strings.Count(got, limits.TruncationMarker) != 1 ||
 		!strings.HasSuffix(got, limits.TruncationMarker) {
 		t.Errorf("%d bytes, ends %q", len(got), got[len(got)-20:])
+	}
+}
+
+// TestBounds: what is compared once for both is what Match compares.
+func TestBounds(t *testing.T) {
+	for _, text := range []string{"fast search", "release main", "feat/x fast", ""} {
+		m := resume.NewMatcher(resume.Query{Text: text, GitBranch: "main"})
+		for _, notes := range []string{"", "fast", "Search is twice as fast."} {
+			alone := resume.Candidate{Session: session(1), Run: run(1), WorkflowID: "release", Title: "main search",
+				Goal: "fast", Branches: []string{"feat/x", "main"}}
+			whole := alone
+			whole.Notes = []resume.Note{{Words: m.Words(notes)}}
+			without, with := m.Bounds(whole)
+			if !reflect.DeepEqual(without, m.Match(alone)) || !reflect.DeepEqual(with, m.Match(whole)) {
+				t.Errorf("%q with notes %q: %+v and %+v", text, notes, without, with)
+			}
+		}
 	}
 }

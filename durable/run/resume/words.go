@@ -20,8 +20,14 @@ func (w Words) with(i int) Words {
 	return w
 }
 
-// Or returns the union of two sets.
+// Or returns the union of two sets, which neither of them changes any more.
 func (w Words) Or(other Words) Words {
+	switch {
+	case len(other) == 0:
+		return w
+	case len(w) == 0:
+		return other
+	}
 	out := append(Words{}, w...)
 	for i, b := range other {
 		if i == len(out) {
