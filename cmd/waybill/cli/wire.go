@@ -205,7 +205,7 @@ func connect(store stores.Opened, appended func(manifest.Plan), version string) 
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, store.Hooks()), Turns: engine.NewTurns(e), Pauses: pausing.New(e, announced),
 		Settings: engine.SettingsOf(e), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Inbox: waiting, Notices: notice.New(e.Reader, v, waiting),
-		Reports:  report.New(e.Answers, v, learned, verifier),
+		Reports:  report.New(store, e.Answers, v, learned, verifier),
 		Recorder: trial.NewRecorder(e.Reader, store),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, store), Ports: store, SettingsStore: store.Of()}
 }

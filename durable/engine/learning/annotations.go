@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/waybill/waybill/durable/engine/origin"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -57,8 +58,13 @@ type Origin struct {
 // Annotations lists the annotations of a run. Of a damaged log the valid prefix
 // is listed, and Health reports the damage. Errors: RUN_NOT_FOUND,
 // RUN_AMBIGUOUS, VALIDATION_ERROR for a query that is out of range,
-// CAPABILITY_NOT_PROVIDED.
+// CAPABILITY_NOT_PROVIDED, and those of session.Whole.
 func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuery) (AnnotationList, error) {
+	return session.Whole(l.store, func() (AnnotationList, error) { return readAnnotations(ctx, l, ref, q) })
+}
+
+// readAnnotations is Annotations, which takes what cannot be read for imported.
+func readAnnotations(ctx context.Context, l *Learning, ref string, q AnnotationQuery) (AnnotationList, error) {
 	out := AnnotationList{Annotations: []feedback.Annotation{}, About: map[string]feedback.Details{}}
 	if _, err := l.settings.Provided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return out, err
@@ -199,8 +205,13 @@ type SummaryQuery struct {
 // SummarizeAnnotations summarizes annotations by run and by workflow. Runs
 // without annotations count among the runs of their workflow, and have no row
 // unless q.Run names one. The rows are ordered by the number of annotations,
-// the largest first.
+// the largest first. Errors of session.Whole.
 func (l *Learning) SummarizeAnnotations(ctx context.Context, q SummaryQuery) (FeedbackSummary, error) {
+	return session.Whole(l.store, func() (FeedbackSummary, error) { return summarize(ctx, l, q) })
+}
+
+// summarize is SummarizeAnnotations, without sessions that cannot be read.
+func summarize(ctx context.Context, l *Learning, q SummaryQuery) (FeedbackSummary, error) {
 	out := FeedbackSummary{Runs: []RunFeedback{}, Workflows: []WorkflowFeedback{}, Incomplete: []id.Session{}}
 	if _, err := l.settings.Provided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return out, err

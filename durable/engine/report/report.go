@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/ports"
 )
 
 // Report is the document "report". Run, Timeline, Graph, Annotations and Verification are the documents of 'runs show',
@@ -139,6 +140,7 @@ type Options struct {
 
 // Reporter makes reports of the runs of one store. It is safe for concurrent use.
 type Reporter struct {
+	store    ports.Availability
 	answers  *engine.Answers
 	views    *views.Views
 	learning *learning.Learning
@@ -146,13 +148,19 @@ type Reporter struct {
 }
 
 // New returns the reporter of a store, from the use cases that it combines.
-func New(a *engine.Answers, v *views.Views, l *learning.Learning, x *verify.Verifier) Reporter {
-	return Reporter{a, v, l, x}
+func New(s ports.Availability, a *engine.Answers, v *views.Views, l *learning.Learning, x *verify.Verifier) Reporter {
+	return Reporter{s, a, v, l, x}
 }
 
 // Report returns the report of one run. ref is a run id, a unique prefix of one, or @last. Errors: RUN_NOT_FOUND,
 // RUN_AMBIGUOUS; STORE_CORRUPT if the tip's snapshot or the workflow is missing.
+// STORE_UNREACHABLE, or STORE_IO without a file descriptor, if a part could not be read for that.
 func (r Reporter) Report(ctx context.Context, ref string, o Options) (Report, error) {
+	return session.Whole(r.store, func() (Report, error) { return r.report(ctx, ref, o) })
+}
+
+// report is Report, with parts that say why they could not be read.
+func (r Reporter) report(ctx context.Context, ref string, o Options) (Report, error) {
 	found, err := session.Find(ctx, r.answers.Reader, ref)
 	if err != nil {
 		return Report{}, err

@@ -24,7 +24,7 @@ type Found struct {
 // of Locate.
 func Find(ctx context.Context, r *Reader, ref string) (Found, error) {
 	ref = id.Typed(ref)
-	at, err := searchPlaces(ctx, r, ref, r.Index)
+	at, err := Search(r.source, func() (runMatch, error) { return searchPlaces(ctx, r, ref, r.Index) })
 	if err != nil {
 		return Found{}, explain(ctx, r, ref, err)
 	}

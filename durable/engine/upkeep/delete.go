@@ -114,8 +114,13 @@ func (u *Upkeep) moveToTrash(ctx context.Context, s id.Session, n Note, unless f
 	return t, err
 }
 
-// Trashed lists the content of the trash, the latest deletion first.
+// Trashed lists the content of the trash, the latest deletion first. Errors of session.Whole.
 func (u *Upkeep) Trashed(ctx context.Context) ([]TrashedSession, error) {
+	return session.Whole(u.store, func() ([]TrashedSession, error) { return u.trashed(ctx) })
+}
+
+// trashed is Trashed, in which a session that cannot be read has no runs.
+func (u *Upkeep) trashed(ctx context.Context) ([]TrashedSession, error) {
 	out := []TrashedSession{}
 	all, err := u.store.TrashEntries(ctx)
 	for _, t := range all {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -35,8 +36,13 @@ type ArtifactUses struct {
 }
 
 // ArtifactUses finds what refers to an artifact in all logs of the store, the trash included. It
-// reads every log: erasing is rare, and what it concerns has to be shown before.
-func (u *Upkeep) ArtifactUses(ctx context.Context, ref canon.Digest) (out ArtifactUses, err error) {
+// reads every log: erasing is rare, and what it concerns has to be shown before. Errors of session.Whole.
+func (u *Upkeep) ArtifactUses(ctx context.Context, ref canon.Digest) (ArtifactUses, error) {
+	return session.Whole(u.store, func() (ArtifactUses, error) { return u.artifactUses(ctx, ref) })
+}
+
+// artifactUses is ArtifactUses, with what cannot be read in Unclear.
+func (u *Upkeep) artifactUses(ctx context.Context, ref canon.Digest) (out ArtifactUses, err error) {
 	roots, err := u.store.LogRoots(ctx)
 	if err != nil {
 		return out, err

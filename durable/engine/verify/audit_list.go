@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
@@ -21,6 +22,7 @@ type AuditStore interface {
 	ports.Trash
 	ports.Controls
 	ports.Objects
+	ports.Availability
 }
 
 // Auditor lists and verifies the audit log of a store.
@@ -65,9 +67,9 @@ type AuditTrail struct {
 // are included: a reader completes the history in memory from all other logs,
 // read from their beginnings, so that no cache can hide an entry
 // (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
-// the history incomplete and are named in Findings.
+// the history incomplete and are named in Findings, unless that is an error of session.Whole.
 func (a *Auditor) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
-	out, err := a.list(ctx, q)
+	out, err := session.Whole(a.store, func() (AuditTrail, error) { return a.list(ctx, q) })
 	if a.Settings != nil && err == nil {
 		var more AuditTrail
 		more, err = a.Settings.list(ctx, q)

@@ -34,11 +34,9 @@ type Follower struct {
 	annotationsHead manifest.Head
 }
 
-// Follow begins to follow a run behind its current events, or from its first
-// event if whole is set. Annotations are reported from now on in either case:
-// they are notifications and not part of the run's history
-// (docs/design.md#annotations). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS,
-// SESSION_UNHEALTHY.
+// Follow begins to follow a run behind its current events, or from its first event if whole is set. Annotations are reported
+// from now on in either case: they are notifications and not part of the run's history (docs/design.md#annotations). Errors:
+// RUN_NOT_FOUND, RUN_AMBIGUOUS, SESSION_UNHEALTHY.
 func (o *Views) Follow(ctx context.Context, ref string, whole bool) (*Follower, error) {
 	found, err := session.Find(ctx, o.r, ref)
 	if err != nil {
@@ -127,8 +125,13 @@ func (f *Follower) read(ctx context.Context, each func([]Fact) error, count *int
 					}
 					return nil
 				}
-				f.seen = head
+				before := f.v.store.Failures()
 				facts := f.facts(ctx, seg)
+				if err := session.Unavailable(f.v.store, before); err != nil {
+					f.fold = runs.NewFold() // the next reading passes the segment
+					return err
+				}
+				f.seen = head
 				if *count += len(facts); len(facts) == 0 {
 					return nil
 				}

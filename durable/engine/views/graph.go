@@ -111,13 +111,13 @@ func ReadGraph(ctx context.Context, o *Views, ref string) (*GraphReading, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &graphPass{v: o, found: found, nodesMax: session.FoldNodesMax}
+	p, before := &graphPass{v: o, found: found, nodesMax: session.FoldNodesMax}, o.store.Failures()
 	g, err := p.read(ctx)
 	if errors.Is(err, errMissedNode) {
 		p.nodesMax = math.MaxInt
 		g, err = p.read(ctx)
 	}
-	return g, err
+	return g, cmp.Or(err, session.Unavailable(o.store, before))
 }
 
 // graphPass is one reading of a log into a GraphReading.

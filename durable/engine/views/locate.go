@@ -11,13 +11,10 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// LocateNode resolves a reference to a node of a run: "" for the preferred tip,
-// a step id or step instance key, or a node id or unique prefix of one. Of
-// several nodes at the same step, the last one on the path to the preferred tip
-// is returned. A step name is preferred to a node id with that prefix, because
-// names are chosen and ids are random.
-//
-// Errors: TOKEN_UNKNOWN_NODE, RUN_AMBIGUOUS for a prefix of several ids.
+// LocateNode resolves a reference to a node of a run: "" for the preferred tip, a step id or step instance key, or a node id or
+// unique prefix of one. Of several nodes at the same step, the last one on the path to the preferred tip is returned. A step name
+// is preferred to a node id with that prefix, because names are chosen and ids are random. Errors: TOKEN_UNKNOWN_NODE,
+// RUN_AMBIGUOUS for a prefix of several ids.
 func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.Position, error) {
 	at, err := o.r.Lookup(ctx, runRef)
 	if err != nil {

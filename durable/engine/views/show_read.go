@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -36,6 +37,7 @@ type RunReading struct {
 	states   []StepState // of the workflow's steps that were not visited
 	only     string      // the step that was asked for, "" for all
 	head     RunDetails  // without what the nodes of the path have
+	before   ports.Failures
 }
 
 // ShownStep is a step of a run with its place in the list.
@@ -58,7 +60,7 @@ func ReadRun(ctx context.Context, v *Views, ref, step string) (*RunReading, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &RunReading{v: v, found: found, obs: &observer{v: v}}
+	s := &RunReading{v: v, found: found, obs: &observer{v: v}, before: v.store.Failures()}
 	nodes, log, err := s.first(ctx, session.FoldNodesMax)
 	if errors.Is(err, errMissedNode) {
 		nodes, log, err = s.first(ctx, math.MaxInt)
@@ -230,7 +232,7 @@ func (s *RunReading) Each(ctx context.Context, each func(ShownStep) error) (RunD
 		f.tell(&out)
 	}
 	out.Health = s.obs.health(out.Health)
-	return out, err
+	return out, cmp.Or(err, session.Unavailable(s.v.store, s.before))
 }
 
 // runPass is one reading of Each.

@@ -50,13 +50,14 @@ func NewTimeline(ctx context.Context, v *Views, ref string) (*Timeline, error) {
 // or a snapshot cannot be read, steps appear without their titles; the rest of the history is still shown.
 // RUN_NOT_FOUND: the readable part of the session does not have the run.
 func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error) (History, error) {
+	before := t.v.store.Failures()
 	d := &telling{run: t.found.Run, obs: &observer{v: t.v}, each: each, nodesMax: session.FoldNodesMax}
 	v, err := t.pass(ctx, d)
 	if errors.Is(err, errMissedNode) {
 		d.nodesMax = math.MaxInt
 		v, err = t.pass(ctx, d)
 	}
-	if err != nil || !t.until.IsZero() {
+	if err = cmp.Or(err, session.Unavailable(t.v.store, before)); err != nil || !t.until.IsZero() {
 		return t.read, err
 	}
 	run := d.fold.Runs[t.found.Run]
@@ -70,7 +71,7 @@ func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error
 	if d.workflowErr == nil {
 		t.read.Title = cmp.Or(t.read.Title, d.workflow.Name(), run.Started.WorkflowID)
 	}
-	return t.read, nil
+	return t.read, session.Unavailable(t.v.store, before)
 }
 
 // pass reads the log once for a telling, from its beginning up to t.until.
