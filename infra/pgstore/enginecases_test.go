@@ -11,9 +11,12 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/inbox"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/pausing"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -25,6 +28,7 @@ import (
 	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // ada is the caller of all calls.
@@ -291,6 +295,22 @@ func viewCases() []engineCase {
 		{name: "list", prepare: hasAdvanced, call: func(g *enginetest.Engine, _ engine.Answer) (any, error) { return g.Runs(ctx) }},
 		{name: "show", prepare: hasAdvanced, call: func(g *enginetest.Engine, a engine.Answer) (any, error) {
 			return g.Run(ctx, a.Session.RunID.String())
+		}},
+		{name: "timeline", prepare: hasAdvanced, call: func(g *enginetest.Engine, a engine.Answer) (any, error) {
+			t, err := views.NewTimeline(ctx, g.Views, a.Session.RunID.String())
+			if err != nil {
+				return nil, err
+			}
+			var all []runs.TimelineEntry
+			h, err := t.Each(ctx, func(m runs.TimelineEntry) error { all = append(all, m); return nil })
+			h.Moments = all
+			return h, err
+		}},
+		{name: "annotations", prepare: hasAdvanced, call: func(g *enginetest.Engine, a engine.Answer) (any, error) {
+			return g.Annotations(ctx, a.Session.RunID.String(), learning.AnnotationQuery{})
+		}},
+		{name: "audit log", prepare: hasAdvanced, call: func(g *enginetest.Engine, _ engine.Answer) (any, error) {
+			return g.AuditList(ctx, verify.AuditQuery{})
 		}},
 	}
 	for i := range all {
