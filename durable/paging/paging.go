@@ -29,9 +29,9 @@ func (p *Size) FitsBytes(n int) bool {
 
 // Bytes returns the length of a value in a JSON document, with the comma behind it.
 func Bytes(v any) int {
-	value, err := canon.ValueOf(v)
+	data, err := canon.Marshal(v)
 	if err != nil {
 		return 0 // it cannot be printed either
 	}
-	return len(invisible.EscapeJSON(value.JCS())) + 1
+	return len(invisible.EscapeJSON(data)) + 1
 }

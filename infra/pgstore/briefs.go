@@ -63,8 +63,9 @@ func (s *Store) Briefs(ctx context.Context, q ports.BriefQuery) (out []ports.Bri
 	sql, args := selectRuns(q, !q.Selects())
 	sql = "(" + sql + ") union all select " + sessionColumns + strings.Repeat(", null", strings.Count(rows.RunColumns, ",")) + " " + changedSessions +
 		" order by 1, 9"
-	// To translate the statement takes longer than to execute it, and to sort in files too.
-	local := db.Query("select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)")
+	// To translate the statement takes longer than to execute it, and to sort in files too. By the cost of a disk that seeks, all logs would be
+	// read for some of them.
+	local := db.Query("select set_config('jit', 'off', true), set_config('work_mem', '32MB', true), set_config('random_page_cost', '1.1', true)")
 	err = s.db.Run(ctx, local, db.Query(sql, args...).Into(func(r db.Row) error {
 		session, run, err := briefOf(r)
 		if err != nil {
