@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -190,4 +191,48 @@ func firstDifference(got, want string) string {
 		}
 	}
 	return fmt.Sprintf("%d bytes instead of %d, equal: %v", len(got), len(want), reflect.DeepEqual(got, want))
+}
+
+// TestFollowGoesOnAfterAnOutage: who follows a run over a store that goes away, and comes back, gets each event once, described as in one
+// that did not go away.
+func TestFollowGoesOnAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	ctx, disk := t.Context(), memstore.NewDisk(id.Seed{9})
+	g := enginetest.InMemory(disk.Open(0))
+	a, err := begin(t, g, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = done(t, g, a)
+	follow := func(calls int) (texts []string, made int, err error) {
+		s := disk.Open(0)
+		f, err := enginetest.InMemory(s).Follow(ctx, a.Session.RunID.String(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(all []views.Fact) error {
+			for _, fact := range all {
+				texts = append(texts, fmt.Sprint(fact.Event.ID, fact.Moment.Text))
+			}
+			return nil
+		}
+		before := s.Calls()
+		s.CutOff(memstore.Cut{Calls: calls})
+		_, err = f.Next(ctx, add)
+		made = s.Calls() - before
+		s.Reconnect()
+		if _, err := f.Next(ctx, add); err != nil {
+			t.Fatal(err)
+		}
+		return texts, made, err
+	}
+	whole, calls, err := follow(1 << 20)
+	if err != nil || len(whole) == 0 || calls < 3 {
+		t.Fatalf("%v after %d calls: %q", err, calls, whole)
+	}
+	for n := range calls {
+		if got, _, err := follow(n); !fault.Is(err, fault.StoreUnreachable) || !slices.Equal(got, whole) {
+			t.Errorf("cut off after %d of %d calls: %v, %q instead of %q", n, calls, err, got, whole)
+		}
+	}
 }
