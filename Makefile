@@ -22,7 +22,7 @@ RACE   = $(shell grep -rlE '$(STARTS)' --include='*.go' ports infra durable cmd/
 
 # What tries crashes and faults on a simulated disk does so in one goroutine: nothing
 # there could race. What measures memory and long lists says nothing under the detector.
-ALONE := ^Test(StreamsNeedConstantMemory|APageOfTheInboxIsBounded|IndexedLists|ABundleGives|ExchangedSessions|EveryChangedByte|NoChangedByte|PagesOfAnnotations|Resume(Searches|Reads)|AnswersDoNotDependOnTheHeadCache|Faults|Explore|Crashes|HeadCacheNeverFails|(Append|Import|Repair|Rotation)(Crashes|Faults|Mutants|ReportsEveryFault))
+ALONE := ^Test(StreamsNeedConstantMemory|APageOfTheInboxIsBounded|IndexedLists|ABundleGives|ExchangedSessions|Every(ChangedByte|DamageTo|FlippedByte|Truncation|MoveFrom)|NoChangedByte|TornRule|PlainGroups|AnyWalk|NotesChangeNoAnswer|ErasedAndLargeResults|AScenarioCanFail|RewindBeyond|PagesOfAnnotations|Resume(Searches|Reads)|AnswersDoNotDependOnTheHeadCache|Faults|Explore|Crashes|HeadCacheNeverFails|(Append|Import|Repair|Rotation)(Crashes|Faults|Mutants|ReportsEveryFault))
 
 # Shows failures, then the seconds of each package, and fails when go test failed.
 SUMMARY := $(GO) run ./testdata/testsummary
