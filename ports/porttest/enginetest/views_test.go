@@ -193,9 +193,9 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("%d bytes instead of %d, equal: %v", len(got), len(want), reflect.DeepEqual(got, want))
 }
 
-// TestFollowGoesOnAfterAnOutage: who follows a run over a store that goes away, and comes back, gets each event once, described as in one
+// TestFollowContinuesAfterAnOutage: who follows a run over a store that goes away, and comes back, gets each event once, described as in one
 // that did not go away.
-func TestFollowGoesOnAfterAnOutage(t *testing.T) {
+func TestFollowContinuesAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	ctx, disk := t.Context(), memstore.NewDisk(id.Seed{9})
 	g := enginetest.InMemory(disk.Open(0))
