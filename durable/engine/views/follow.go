@@ -80,7 +80,7 @@ type Fact struct {
 
 // Next passes the events since the last call, some at a time and each once, and returns how many there were. If
 // the log is another history than before, it is reported from its beginning. SESSION_UNHEALTHY for a damaged log,
-// after the events of its valid beginning.
+// after the events of its valid beginning. After an error of session.Unavailable the next call continues.
 func (f *Follower) Next(ctx context.Context, each func([]Fact) error) (count int, err error) {
 	log := manifest.SessionEvents(f.Session)
 	v, err := f.read(ctx, each, &count)

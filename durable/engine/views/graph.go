@@ -105,7 +105,7 @@ const noPlace = -1
 func strangePlace(i int32) int32 { return noPlace - 1 - i }
 
 // ReadGraph reads a run as its graph, in one pass over the log of its session. ref is a run id, a unique prefix
-// of one, or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
+// of one, or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS, and those of session.Unavailable.
 func ReadGraph(ctx context.Context, o *Views, ref string) (*GraphReading, error) {
 	found, err := session.Find(ctx, o.r, ref)
 	if err != nil {

@@ -207,7 +207,7 @@ func (s *RunReading) SameLoop(i, k int) bool {
 }
 
 // Each passes each step as soon as no later event is about it, and returns the run without its steps. STORE_CONFLICT: the
-// log is another one than that of the first reading.
+// log is another one than that of the first reading. The error of session.Unavailable comes after the steps.
 func (s *RunReading) Each(ctx context.Context, each func(ShownStep) error) (RunDetails, error) {
 	p := &runPass{RunReading: s, pass: s.plan.Pass(), fold: runs.NewSession(), log: records{}, each: each}
 	_, err := session.Each(ctx, s.v.r, s.found.Session, func(seg manifest.Segment, head manifest.Head) error {

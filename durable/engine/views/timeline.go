@@ -48,7 +48,7 @@ func NewTimeline(ctx context.Context, v *Views, ref string) (*Timeline, error) {
 
 // Each describes the events of the run in order, and returns the history without its moments. If the workflow
 // or a snapshot cannot be read, steps appear without their titles; the rest of the history is still shown.
-// RUN_NOT_FOUND: the readable part of the session does not have the run.
+// RUN_NOT_FOUND: the readable part of the session does not have the run. The error of session.Unavailable comes after what was read.
 func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error) (History, error) {
 	before := t.v.store.Failures()
 	d := &telling{run: t.found.Run, obs: &observer{v: t.v}, each: each, nodesMax: session.FoldNodesMax}
