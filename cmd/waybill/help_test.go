@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -225,5 +226,34 @@ func TestCallsIn(t *testing.T) {
 	}
 	if want := "a,b | c;d;e;g"; strings.Join(lines, ";") != want {
 		t.Errorf("got %q, want %q", lines, want)
+	}
+}
+
+// TestOneCommandIsBuilt: a call that names a command first gets a tree with that command only, in which each of its commands
+// has the help and the annotations that it has in the whole tree.
+func TestOneCommandIsBuilt(t *testing.T) {
+	t.Parallel()
+	whole := map[string]string{}
+	about := func(cmd *cobra.Command) string { return fmt.Sprint(cmd.Annotations) + helpOf(t, cmd) }
+	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) { whole[cmd.CommandPath()] = about(cmd) })
+	for _, c := range commands {
+		a := &cli.App{Process: cli.Process{Args: []string{c.name, "--json"}}}
+		root, found := newRoot(a), 0
+		walk(root, func(cmd *cobra.Command) {
+			if !cmd.HasParent() || cmd.Name() == "help" {
+				return
+			}
+			if found++; about(cmd) != whole[cmd.CommandPath()] {
+				t.Errorf("%s has another help when it is called", cmd.CommandPath())
+			}
+		})
+		if all := len(root.Commands()); found == 0 || (all > 2) != (c.name == "completion") { // with help
+			t.Errorf("%s: a call has %d first-level commands", c.name, all)
+		}
+	}
+	for _, args := range [][]string{nil, {"help"}, {"--json", "runs"}, {"run s"}, {"__complete", "runs"}, {"-h"}} {
+		if only := called(args); only != "" {
+			t.Errorf("%q calls %q only", args, only)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,8 +33,8 @@ All data about runs is stored in one directory, the store: --store or $WAYBILL_S
 default $WAYBILL_HOME/local, $XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/local.
 Many machines share a store in a PostgreSQL database: see 'waybill store --help'.`
 
-// newRoot returns the root command of a call, with its help, groups, common flags and all
-// first-level commands. Within a group, help lists the commands in the order of AddCommand.
+// newRoot returns the root command of a call, with its help, groups, common flags and the
+// first-level command that it names, or all of them. Within a group, help lists them in the order of commands.
 // Called without a command, the program prints a short page on what to type; with --json that is
 // a USAGE_ERROR, since a program that parses stdout needs a document.
 func newRoot(a *cli.App) *cobra.Command {
@@ -71,28 +72,94 @@ func newRoot(a *cli.App) *cobra.Command {
 		&cobra.Group{ID: cli.GroupSetup, Title: "Set up:"})
 	a.AddCommonFlags(root)
 	a.Views = viewCommands
-	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
-		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), worker.New(a), work.NewInbox(a), console.New(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
-		learning.NewAnnotate(a), learning.NewAnnotations(a),
-		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a, report.New(a)), work.NewResume(a),
-		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a), upkeep.NewStore(a),
-		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), travel.NewPush(a), travel.NewPull(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
-		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
-		upkeep.NewConfig(a), serve.New(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
-		about.NewVersion(a))
+	only := called(a.Args)
+	for _, c := range commands {
+		if only == "" || c.name == only {
+			root.AddCommand(c.build(a))
+		}
+	}
 	if a.IsCompletion() {
 		setCompletions(a, root)
 	}
-	setCreating(root)
+	setCreating(root, only)
 	return root
 }
 
+// called returns the name of the first-level command that a call names first, "" for one that may concern others as well. No
+// other is built for it: all of them are a tenth of what a short command takes.
+func called(args []string) string {
+	if len(args) > 0 && args[0] != "completion" && slices.ContainsFunc(commands, func(c firstLevel) bool { return c.name == args[0] }) {
+		return args[0]
+	}
+	return ""
+}
+
+// firstLevel is a first-level command.
+type firstLevel struct {
+	name  string
+	build func(*cli.App) *cobra.Command
+}
+
+// commands are the first-level commands.
+var commands = []firstLevel{
+	{"run", work.NewRun},
+	{"start", work.NewStart},
+	{"continue", work.NewContinue},
+	{"checkpoint", work.NewCheckpoint},
+	{"approve", work.NewApprove},
+	{"send-back", work.NewSendBack},
+	{"deny", work.NewDeny},
+	{"due", work.NewDue},
+	{"worker", worker.New},
+	{"inbox", work.NewInbox},
+	{"console", console.New},
+	{"proposals", learning.NewProposals},
+	{"automations", learning.NewAutomations},
+	{"fork", work.NewFork},
+	{"annotate", learning.NewAnnotate},
+	{"annotations", learning.NewAnnotations},
+	{"mcp", mcp.New},
+	{"trust", workflows.NewTrust},
+	{"workflows", workflows.New},
+	{"runs", func(a *cli.App) *cobra.Command { return runs.New(a, report.New(a)) }},
+	{"resume", work.NewResume},
+	{"replay", runs.NewReplay},
+	{"trailer", runs.NewTrailer},
+	{"who", runs.NewWho},
+	{"verify", upkeep.NewVerify},
+	{"repair", upkeep.NewRepair},
+	{"keys", upkeep.NewKeys},
+	{"doctor", upkeep.NewDoctor},
+	{"store", upkeep.NewStore},
+	{"export", travel.NewExport},
+	{"import", travel.NewImport},
+	{"bundle", travel.NewBundle},
+	{"push", travel.NewPush},
+	{"pull", travel.NewPull},
+	{"audit", upkeep.NewAudit},
+	{"sessions", upkeep.NewSessions},
+	{"gc", upkeep.NewGC},
+	{"du", upkeep.NewDU},
+	{"artifacts", upkeep.NewArtifacts},
+	{"config", upkeep.NewConfig},
+	{"serve", serve.New},
+	{"guard", guard.New},
+	{"capabilities", learning.NewCapabilities},
+	{"schema", schema.New},
+	{"completion", about.NewCompletion},
+	{"version", about.NewVersion},
+}
+
 // setCreating annotates the commands that create the store if it does not exist, and doctor, which reports that it does
-// not. All are in one list, so that a missing one is easy to notice.
-func setCreating(root *cobra.Command) {
+// not. All are in one list, so that a missing one is easy to notice. only is the one first-level command of root, "" for all.
+func setCreating(root *cobra.Command, only string) {
 	for _, path := range []string{"run", "start", "fork", "import", "pull", "config set", "proposals create", "trust",
 		"mcp", "serve", "serve keys add", "guard hook", "doctor", "workflows attach", "workflows detach"} {
-		cmd, rest, err := root.Find(strings.Fields(path))
+		words := strings.Fields(path)
+		if only != "" && words[0] != only {
+			continue
+		}
+		cmd, rest, err := root.Find(words)
 		if err != nil || len(rest) > 0 {
 			panic("no command " + path) // a bug in this list
 		}

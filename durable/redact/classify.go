@@ -48,7 +48,7 @@ func codeReference(s string, from, to int, b bareContext) bool {
 	case len(path) > 2 && path[1] == '.' && letter[path[0]] && len(path) == len(v): // a member of a variable in minified code
 		return true
 	case strings.Contains(path, "."): // cfg.Token: a dot alone also occurs in passwords, so the context decides
-		return b.spaced || inCall || words.MemberOwners[strings.ToLower(v[:span(v, 0, word)])] || SecretName(v)
+		return b.spaced || inCall || words.MemberOwners.Has(strings.ToLower(v[:span(v, 0, word)])) || SecretName(v)
 	case next == "(" || next == "[": // the arguments begin with a quote, where the value ended
 		return true
 	case b.assigned || b.declared(), inCall && (next == "," || next == ")"):
@@ -70,7 +70,7 @@ func (b bareContext) inCode(v, next string) bool {
 	case b.isType():
 		return true
 	case b.equals && b.spaced:
-		return noDigits && (words.Variable[v] || len(v) <= 2) ||
+		return noDigits && (words.Variable.Has(v) || len(v) <= 2) ||
 			SecretName(v) && (strings.Contains(v, ".") || innerUpper(v) && sameEnd(b.name, v))
 	case !b.equals && b.quoted: // no document: a word of JSON is in quotes
 		return noDigits && next == "," && innerUpper(v)

@@ -106,7 +106,7 @@ func (w walk) items(v canon.Value, at *place, item func(canon.Value, *place) can
 func (w walk) object(v canon.Value, at *place, named bool) canon.Value {
 	pair, webKey := namesSecret(v), isWebKey(v)
 	return w.members(v, at, func(name string, item canon.Value, at *place) canon.Value {
-		return w.member(name, item, at, named || webKey && webKeyMembers[name], pair)
+		return w.member(name, item, at, named || webKey && webKeyMembers.Has(name), pair)
 	})
 }
 
@@ -149,9 +149,9 @@ func (w walk) members(v canon.Value, at *place, member func(string, canon.Value,
 func (w walk) member(name string, v canon.Value, at *place, named, pair bool) canon.Value {
 	lower := strings.ToLower(name)
 	switch {
-	case named || SecretName(name) || pair && valueNames[lower]:
+	case named || SecretName(name) || pair && valueNames.Has(lower):
 		return w.value(v, at, true)
-	case schemaMaps[name] && v.Kind() == canon.Object:
+	case schemaMaps.Has(name) && v.Kind() == canon.Object:
 		return w.schemas(v, at)
 	case v.Kind() == canon.String && keyValue(name, v.Text()):
 		return w.value(v, at, true)
@@ -167,7 +167,7 @@ func (w walk) member(name string, v canon.Value, at *place, named, pair bool) ca
 // name that contains a marker is not a secret name, so a redacted object stays unchanged.
 func namesSecret(v canon.Value) bool {
 	for i := range v.Len() {
-		if pairNames[strings.ToLower(v.Key(i))] && v.Item(i).Kind() == canon.String && SecretName(v.Item(i).Text()) {
+		if pairNames.Has(strings.ToLower(v.Key(i))) && v.Item(i).Kind() == canon.String && SecretName(v.Item(i).Text()) {
 			return true
 		}
 	}
@@ -183,7 +183,7 @@ func isWebKey(v canon.Value) bool {
 	for i := range v.Len() {
 		name, text := v.Key(i), v.Item(i).Kind() == canon.String
 		typed = typed || name == "kty" && text
-		private = private || webKeyMembers[name] && text
+		private = private || webKeyMembers.Has(name) && text
 	}
 	return typed && private
 }

@@ -129,8 +129,8 @@ func (c *command) advance(s string, i int) {
 				c.last = ""
 			}
 			end++
-		case w == "login" && !registries[c.last]:
-		case registries[w] || shortFlags[w] != nil:
+		case w == "login" && !registries.Has(c.last):
+		case registries.Has(w) || shortFlags[w] != nil:
 			c.last = w // other words are arguments
 		}
 		c.pos = end

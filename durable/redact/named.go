@@ -267,7 +267,7 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	case b.spaced && expressionBegins.MatchString(s[from:min(len(s), to+2)]), !b.equals && minified.MatchString(v):
 		return 0, 0
 	// A description, a word about schemes, the name once more, or an expression.
-	case words.NonValue(v), b.schemed && (SecretName(v) || words.SchemeWords[strings.ToLower(v)]),
+	case words.NonValue(v), b.schemed && (SecretName(v) || words.SchemeWords.Has(strings.ToLower(v))),
 		strings.EqualFold(v, lastName(b.name)), codeReference(s, from, to, b):
 		return 0, 0
 	// Behind a colon: a structure, a URL, or a number with a unit.

@@ -28,8 +28,8 @@ func (sc *scanner) pair(i int, n nameContext) {
 	if strings.HasSuffix(lower, " key") && !n.quoted { // <add key="…" value="…">: nameBefore takes two words
 		lower = "key"
 	}
-	switch named := pairNames[lower]; {
-	case n.quoted && (named || valueNames[lower]):
+	switch named := pairNames.Has(lower); {
+	case n.quoted && (named || valueNames.Has(lower)):
 		sc.pairJSON(i, !named)
 	case !n.quoted && named && sc.text[i] == '=' && openQuote(sc.text, i+1) > 0:
 		sc.pairAttributes(i)
@@ -92,10 +92,10 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 		lower := strings.ToLower(s[name.from:min(name.to, name.from+nameMax)])
 		switch {
 		// The name came first, then the value; or the other way round.
-		case !valued && valueNames[lower]:
+		case !valued && valueNames.Has(lower):
 			sc.takePair(first, value)
 			return
-		case valued && pairNames[lower] && pairName(s[value.from:value.to]):
+		case valued && pairNames.Has(lower) && pairName(s[value.from:value.to]):
 			sc.takePair(value, first)
 			return
 		}

@@ -67,7 +67,7 @@ func isSchema(v canon.Value) bool {
 		return v.Kind() == canon.Bool
 	}
 	for i := range v.Len() {
-		if name := v.Key(i); !schemaKeywords[name] && !strings.HasPrefix(name, "x-") {
+		if name := v.Key(i); !schemaKeywords.Has(name) && !strings.HasPrefix(name, "x-") {
 			return false
 		}
 	}

@@ -113,7 +113,7 @@ func settings(s string, at int) bool {
 		case to == len(s) || s[to] != ';':
 			return to == len(s) || strings.IndexByte("\"'\r\n\\", s[to]) >= 0
 		}
-		if at = span(s, to+1, blank); words.CookieAttributes[strings.ToLower(s[at:span(s, at, dashed)])] {
+		if at = span(s, to+1, blank); words.CookieAttributes.Has(strings.ToLower(s[at:span(s, at, dashed)])) {
 			return true // the attributes of the first cookie
 		}
 	}
@@ -154,7 +154,7 @@ func (sc *scanner) cookieList(at int, all bool) (next int) {
 				from++
 			}
 			end := span(s, from, cookieValue)
-			if !words.CookieAttributes[strings.ToLower(s[at:name])] {
+			if !words.CookieAttributes.Has(strings.ToLower(s[at:name])) {
 				if to := sc.take(from, trimDots(s, from, end)); to > 0 {
 					next, end = to, max(to, end)
 				}
@@ -227,7 +227,7 @@ func (sc *scanner) parameters(i int) (next int) {
 			to = span(s, from, parameterValue)
 			i = to
 		}
-		if whole && from < len(s) && credentialParameters[strings.ToLower(s[start:name])] {
+		if whole && from < len(s) && credentialParameters.Has(strings.ToLower(s[start:name])) {
 			next = max(next, sc.take(from, to))
 		} else if b := table().find(s, min(from, len(s)-1)); b != nil && from < len(s) {
 			if end, r := sc.tokenAt(from, b); end > 0 {

@@ -24,15 +24,17 @@ func NewAudit(a *cli.App) *cobra.Command {
 		newAuditShow(a), newAuditVerify(a))
 }
 
-// auditListLong is what 'waybill audit list --help' prints above the usage. The
+// auditListLong returns what 'waybill audit list --help' prints above the usage. The
 // actions are listed from the closed set, so that none can be missing.
-var auditListLong = `List the recorded actions, latest last: time, actor, action, target and outcome. An
+func auditListLong() string {
+	return `List the recorded actions, latest last: time, actor, action, target and outcome. An
 action without an outcome was interrupted, or is in progress.
 
 --since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or a duration before
 now (36h, 7d, 2w).
 
 ` + page.Wrap("ACTION is one of "+page.JoinWords(audit.Actions())+".", page.HelpWidth)
+}
 
 // newAuditList returns "audit list". Actions are a closed set; dashes are accepted
 // instead of underscores. The engine applies the filters before the limit.
@@ -46,7 +48,7 @@ func newAuditList(a *cli.App) *cobra.Command {
 	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List recorded actions with actor and outcome",
-		Long:  auditListLong,
+		Long:  auditListLong(),
 		Example: "  waybill audit list\n  waybill audit list --since 7d --action approve\n" +
 			"  waybill audit list --limit 20 --json",
 		Args: cli.None(),

@@ -38,7 +38,7 @@ func Label(v string) bool {
 	all := strings.FieldsFunc(v, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' && r != '-' })
 	named := false
 	for _, w := range all {
-		named = named || nouns[strings.ToLower(w)]
+		named = named || nouns.Has(strings.ToLower(w))
 	}
 	capital := unicode.IsUpper(first) && strings.ToLower(v[n:]) == v[n:] || strings.Contains(v, "API")
 	return named && capital || len(all) >= 5 && unicode.IsUpper(first) && strings.ContainsAny(v[len(v)-1:], ".?!")
@@ -63,7 +63,7 @@ func Reader(name string) bool {
 }
 
 // Keyword reports a word of a setting or grammar.
-func Keyword(v string) bool { return keywords[v] }
+func Keyword(v string) bool { return keywords.Has(v) }
 
 // dummies are the beginnings and ends of texts in the place of a secret.
 var (

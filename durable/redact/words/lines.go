@@ -89,10 +89,10 @@ func Last(s string) (word, before string) {
 }
 
 // Declares reports a keyword that declares a variable, in the languages that agents mostly write.
-func Declares(word string) bool { return declares[word] }
+func Declares(word string) bool { return declares.Has(word) }
 
 // TypeKeyword reports a keyword that gives a type a name.
-func TypeKeyword(word string) bool { return typeKeywords[word] }
+func TypeKeyword(word string) bool { return typeKeywords.Has(word) }
 
 var (
 	declares     = Set("const let var val auto final String string char")

@@ -27,7 +27,7 @@ var sentence = Set(
 // Ordinary reports a word that describes a secret in a sentence.
 func Ordinary(v string) bool {
 	lower := strings.ToLower(v)
-	if ordinaryWords[lower] || states[lower] || sentence[lower] {
+	if ordinaryWords.Has(lower) || states.Has(lower) || sentence.Has(lower) {
 		return true
 	}
 	for _, end := range []string{"ed", "ing", "able", "ible", "ive", "ory", "ent", "ant", "ous", "ful", "less", "ly", "ary",
@@ -56,10 +56,10 @@ var ordinaryWords = Set(
 		"communication simplicity patience practice preparation consistency kindness timing trust yes no")
 
 // State reports a word that describes a value in the place of one.
-func State(lower string) bool { return states[lower] }
+func State(lower string) bool { return states.Has(lower) }
 
 // Sentence reports a word that appears around a flag in sentences.
-func Sentence(lower string) bool { return sentence[lower] }
+func Sentence(lower string) bool { return sentence.Has(lower) }
 
 // SchemeWords is the set of words that follow Bearer or Basic in sentences about them.
 var SchemeWords = Set("auth authentication authorization scheme schemes header headers tokens credentials")

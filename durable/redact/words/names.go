@@ -7,6 +7,7 @@ package words
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Names of secrets end in one of secretWords, in one of keyWords and "key", or in one of
@@ -32,15 +33,25 @@ var (
 	}
 )
 
+// Words is a set of words. It is split when it is first asked: no start of the program pays for it.
+type Words struct {
+	text  string // the words, separated by spaces
+	split sync.Once
+	all   map[string]bool
+}
+
 // Set returns the set of words, which are separated by spaces.
-//
-//go:noinline
-func Set(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
+func Set(words string) *Words { return &Words{text: words} }
+
+// Has reports that a word is in the set.
+func (w *Words) Has(word string) bool {
+	w.split.Do(func() {
+		w.all = map[string]bool{}
+		for word := range strings.FieldsSeq(w.text) {
+			w.all[word] = true
+		}
+	})
+	return w.all[word]
 }
 
 // SecretName reports whether a name alone shows that its value is a secret: password, apiToken,
@@ -57,19 +68,19 @@ func SecretName(name string) bool {
 	case last == "private" && (before == "apikey" || before == "key"): // APIKEY_PRIVATE
 		return true
 	// page_token, cancellation token; and names without letters.
-	case last == "token" && publicTokens[before], last == "", messages[before]:
+	case last == "token" && publicTokens.Has(before), last == "", messages.Has(before):
 		return false
 	case last == "cookie" && before == "erlang":
 		return true
-	case stages[last]: // PLAID_SECRET_SANDBOX
+	case stages.Has(last): // PLAID_SECRET_SANDBOX
 		last = before
 		before, _ = lastWord(rest)
 	case last == "base" && before == "key": // SECRET_KEY_BASE
 		last = "key"
 		before, _ = lastWord(rest)
 	}
-	return secretWords[last] || (last == "key" || last == "keys") && keyWords[before] ||
-		last == "pass" && passWords[before] ||
+	return secretWords.Has(last) || (last == "key" || last == "keys") && keyWords.Has(before) ||
+		last == "pass" && passWords.Has(before) ||
 		// dbpassword, myapitoken: suffixes of a word, which must be specific enough.
 		slices.ContainsFunc(joinedEndings, func(end string) bool { return strings.HasSuffix(last, end) })
 }
@@ -89,7 +100,7 @@ func KeyName(name string) (key, digits bool) {
 	switch last {
 	case "key", "keys", "pat", "skey", "session", "auth", "writekey", "keystring", "login", "appid":
 	case "salt": // of WordPress and Strapi: no hash has it
-		if !saltedWords[before] {
+		if !saltedWords.Has(before) {
 			return false, false
 		}
 	default:
@@ -98,7 +109,7 @@ func KeyName(name string) (key, digits bool) {
 		}
 		return false, false
 	}
-	if before == "" || strings.Contains(name, " ") || publicKeys[before] || messages[before] {
+	if before == "" || strings.Contains(name, " ") || publicKeys.Has(before) || messages.Has(before) {
 		return false, false
 	}
 	return true, last != "session" && last != "auth" && last != "appid" && strings.ToUpper(name) == name && strings.Contains(name, "_")

@@ -39,7 +39,7 @@ var (
 // IsCount reports a number with a unit: "Password: 8-64 characters".
 func IsCount(s string, to int, v string) bool {
 	unit := wordAfter.FindStringSubmatch(s[to:])
-	return unit != nil && units[strings.ToLower(unit[1])] && Number.MatchString(v)
+	return unit != nil && units.Has(strings.ToLower(unit[1])) && Number.MatchString(v)
 }
 
 // units is the set of such units.
