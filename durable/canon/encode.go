@@ -92,12 +92,20 @@ func appendCanonicalText(dst []byte, x encoding.TextMarshaler) ([]byte, error) {
 	return AppendString(dst, string(text)), nil
 }
 
-// appendList appends a slice or an array; nil is [].
+// listBytesMax is the memory that is reserved for a list at once.
+const listBytesMax = 1 << 20
+
+// appendList appends a slice or an array; nil is []. After its first item memory is reserved for all, as far as they are
+// like that one: memory that grows step by step is touched twice.
 func (p *plan) appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
 	dst = append(dst, '[')
+	opened := len(dst)
 	for i := range v.Len() {
 		if i > 0 {
 			dst = append(dst, ',')
+		}
+		if i == 1 {
+			dst = slices.Grow(dst, min((len(dst)-opened)*(v.Len()-1), listBytesMax))
 		}
 		if dst, err = p.elem.append(dst, v.Index(i)); err != nil {
 			return dst, err

@@ -94,9 +94,7 @@ func (a *App) reportRest(kind string, data []byte) {
 	if !says {
 		return
 	}
-	var b bytes.Buffer
-	writeDocument(&b, kind, data)
-	_, _ = a.Err.Write(invisible.EscapeJSON(b.Bytes())) // as a note: if it cannot be written, it is lost
+	_, _ = a.Err.Write(invisible.EscapeJSON(envelop(kind, data))) // as a note: if it cannot be written, it is lost
 }
 
 // PrintsLines reports that the items of a list are printed on lines of their own.

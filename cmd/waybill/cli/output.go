@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"io"
 	"slices"
 
@@ -48,18 +47,21 @@ func AnswerBeside(a *App, kind string, data any, more []Beside, people func(*pag
 		people(p)
 		return a.Write(p.Bytes())
 	}
-	raw, err := canon.Marshal(data)
+	open, shut := envelope(kind)
+	raw, err := canon.Append([]byte(open), data)
 	if a.testStore {
 		more = append(slices.Clip(more), Beside{"testStore", true})
 	}
-	for i, value := 0, []byte(nil); err == nil && i < len(more); i++ {
-		value, err = canon.Marshal(more[i].Value)
-		raw = append(append(raw, `,"`+more[i].Name+`":`...), value...)
+	for i := 0; err == nil && i < len(more); i++ {
+		raw, err = canon.Append(append(raw, `,"`+more[i].Name+`":`...), more[i].Value)
 	}
 	if err != nil {
 		return stream.EncodingFault(err)
 	}
-	return a.Document(kind, raw)
+	if a.list != "" {
+		return a.writeLines(kind, raw[len(open):])
+	}
+	return a.WriteJSON(append(raw, shut...))
 }
 
 // Document prints {"v":1,"kind":kind,"data":data} and a newline, or with --jsonl what writeLines prints. data is JSON,
@@ -68,17 +70,17 @@ func (a *App) Document(kind string, data []byte) error {
 	if a.list != "" {
 		return a.writeLines(kind, data)
 	}
-	var b bytes.Buffer
-	writeDocument(&b, kind, data)
-	return a.WriteJSON(b.Bytes())
+	return a.WriteJSON(envelop(kind, data))
 }
 
-// writeDocument writes a document to b.
-func writeDocument(b *bytes.Buffer, kind string, data []byte) {
-	b.WriteString(`{"v":1,"kind":"` + kind + `","data":`)
-	b.Write(data)
-	b.WriteString("}\n")
+// envelop returns the document of a kind with its data.
+func envelop(kind string, data []byte) []byte {
+	open, shut := envelope(kind)
+	return slices.Concat([]byte(open), data, []byte(shut))
 }
+
+// envelope returns what is before and behind the data in a document.
+func envelope(kind string) (open, shut string) { return `{"v":1,"kind":"` + kind + `","data":`, "}\n" }
 
 // WriteJSON writes a JSON document to stdout, to a terminal or not. Characters that a terminal
 // executes or hides are escaped, which does not change the value

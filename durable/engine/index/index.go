@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -253,9 +254,27 @@ func (x *Index) sessions(ctx context.Context, leave int) (out Listing, err error
 		return out, err
 	}
 	out.Sessions = make([]Session, len(all))
-	runs := make([]Run, 0, len(all)+len(all)/8)
-	for i := range all {
-		e, s := all[i], &out.Sessions[i]
+	half := len(all) / 2
+	var second sync.WaitGroup
+	second.Go(func() { decodeEach(all[half:], read, out.Sessions[half:]) })
+	decodeEach(all[:half], read, out.Sessions[:half])
+	second.Wait()
+	for i, e := range all {
+		// It is sealed, so that only a fault of this package can write what is not decoded.
+		if s := &out.Sessions[i]; e.kept && !s.Keep {
+			if s.Content, err = x.Read(ctx, e.session); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// decodeEach sets the sessions of entries: what was read, or what was kept, without Keep where that is malformed.
+func decodeEach(entries []*entry, read map[id.Session]Content, out []Session) {
+	runs := make([]Run, 0, len(entries)+len(entries)/8)
+	for i, e := range entries {
+		s := &out[i]
 		s.ID = e.session
 		if c, ok := read[e.session]; ok {
 			s.Content = c
@@ -264,14 +283,10 @@ func (x *Index) sessions(ctx context.Context, leave int) (out Listing, err error
 		from := len(runs)
 		if e.kept && decodeContent(e.text, &s.Content, &runs) {
 			s.Runs = runs[from:len(runs):len(runs)]
-		} else if s.Content = (Content{}); e.kept {
-			// It is sealed, so that only a fault of this package can write it.
-			if s.Content, err = x.Read(ctx, e.session); err != nil {
-				return out, err
-			}
+		} else {
+			s.Content = Content{}
 		}
 	}
-	return out, nil
 }
 
 // encodeContent encodes what is kept of a session.

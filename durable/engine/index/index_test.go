@@ -152,6 +152,52 @@ func many(n int, changedNs int64, state byte) *observed {
 	return o
 }
 
+// TestDecodeEach: each entry has its own content, whichever goroutine decodes it; of a malformed one nothing is left.
+func TestDecodeEach(t *testing.T) {
+	var seed id.Seed
+	content := func(n int) Content {
+		c := Content{Events: int64(n), Keep: true}
+		for i := range n % 4 {
+			c.Runs = append(c.Runs, Run{ID: id.NewRun(seed), LastIndex: int64(10*n + i)})
+		}
+		return c
+	}
+	var all []*entry
+	read := map[id.Session]Content{}
+	for i := range 20 {
+		seed[0] = byte(i)
+		e := &entry{session: id.NewSession(seed), kept: true, text: string(encodeContent(content(i)))}
+		switch i {
+		case 7:
+			e.text = e.text[1:]
+		case 9:
+			e.kept = false
+		case 11:
+			read[e.session] = content(111)
+		}
+		all = append(all, e)
+	}
+	out := make([]Session, len(all))
+	decodeEach(all, read, out)
+	for i, got := range out {
+		want := content(i)
+		switch i {
+		case 7, 9:
+			want = Content{}
+		case 11:
+			want = content(111)
+		}
+		if got.ID != all[i].session || got.Keep != want.Keep || got.Events != want.Events || len(got.Runs) != len(want.Runs) {
+			t.Fatalf("entry %d: %+v, want %+v", i, got, want)
+		}
+		for k, r := range got.Runs {
+			if r.LastIndex != want.Runs[k].LastIndex {
+				t.Errorf("entry %d has the run of another one: %+v", i, r)
+			}
+		}
+	}
+}
+
 // TestSettled: a session that changed shortly before the index was begun is read again, however it looks now; one
 // without a state is never kept, and neither is one that Read says not to keep.
 func TestSettled(t *testing.T) {

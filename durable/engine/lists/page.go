@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -49,6 +50,9 @@ func (s Selection) page(all []*listed, unreadable []views.Unreadable) (RunPage, 
 		return out, err
 	}
 	p := s.begin(out)
+	if p.most = len(all) - from; s.Limit > 0 {
+		p.most = min(p.most, s.Limit)
+	}
 	for i, more := from, true; more && i < len(all); i++ {
 		if more, err = p.add(all[i]); err != nil {
 			return p.out, err
@@ -65,6 +69,7 @@ type filling struct {
 	s    Selection
 	out  RunPage
 	size paging.Size
+	most int // runs that may be added, if that is known
 }
 
 // begin begins a page.
@@ -95,6 +100,9 @@ func (p *filling) add(l *listed) (more bool, err error) {
 	if full || !p.size.FitsBytes(bytes) && len(out.Runs) > 0 {
 		out.NextCursor = s.Sort.cursorAfter(out.Runs[len(out.Runs)-1])
 		return false, nil
+	}
+	if len(out.Runs) == 0 {
+		out.Runs = slices.Grow(out.Runs, min(p.most, limits.AnswerBytesMax/max(bytes, rowBytesMin)+1)) // as many as fit, if they are like this one
 	}
 	out.Runs = append(out.Runs, row)
 	return true, nil

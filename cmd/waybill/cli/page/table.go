@@ -1,8 +1,6 @@
 package page
 
-import (
-	"strings"
-)
+import "bytes"
 
 // BarWidthMin is the width in columns below which lists omit progress bars.
 const BarWidthMin = 68
@@ -49,15 +47,24 @@ func (p *Page) Table(columns []Column, rows [][]Cell) {
 			widths[i] = omitted
 		}
 	}
-	for _, row := range append([][]Cell{head}, rows...) {
-		var line []string
-		for i, c := range row {
-			if widths[i] != omitted {
-				line = append(line, columns[i].cell(c, widths[i]))
-			}
-		}
-		p.Line("%s", strings.Join(line, Gap))
+	var line []byte
+	p.row(&line, columns, widths, head)
+	for _, row := range rows {
+		p.row(&line, columns, widths, row)
 	}
+}
+
+// row writes a row without trailing spaces. line is memory for it.
+func (p *Page) row(line *[]byte, columns []Column, widths []int, row []Cell) {
+	text, gap := (*line)[:0], ""
+	for i, c := range row {
+		if widths[i] != omitted {
+			text = columns[i].append(append(text, gap...), c, widths[i])
+			gap = Gap
+		}
+	}
+	*line = append(bytes.TrimRight(text, " "), '\n')
+	p.Print(string(*line))
 }
 
 // Inline returns a name or title for this page as one line: Name on an exact page, else OneLine.
@@ -68,17 +75,25 @@ func (p *Page) Inline(text string) string {
 	return OneLine(text)
 }
 
-// cell returns a cell cut or padded to a width.
-func (c Column) cell(content Cell, width int) string {
+// append appends a cell that is cut or padded to a width.
+func (c Column) append(line []byte, content Cell, width int) []byte {
 	text := Cut(content.Text, width)
-	rest := strings.Repeat(" ", max(width-TextWidth(text), 0))
+	rest := width - TextWidth(text)
 	if content.Paint != nil {
 		text = content.Paint(text)
 	}
 	if c.Right {
-		return rest + text
+		return append(pad(line, rest), text...)
 	}
-	return text + rest
+	return pad(append(line, text...), rest)
+}
+
+// pad appends spaces.
+func pad(line []byte, n int) []byte {
+	for range n {
+		line = append(line, ' ')
+	}
+	return line
 }
 
 // fit narrows the flexible columns to the width of the page. It returns by how many columns of
