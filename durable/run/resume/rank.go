@@ -223,10 +223,10 @@ func (m Matcher) match(c Candidate, of compared) Ranked {
 
 // placeOf returns the part with most words of the query; of several the notes that were recorded last, else the goal.
 func placeOf(c Candidate, of compared) *Place {
-	most, out := 0, (*Place)(nil)
-	better := func(w Words, p Place) {
+	most, best := 0, Place{}
+	better := func(w Words, part Part, note int) {
 		if n := w.Len(); n > most {
-			most, out = n, &p
+			most, best = n, Place{part, note}
 		}
 	}
 	for i, n := range c.Notes {
@@ -234,11 +234,14 @@ func placeOf(c Candidate, of compared) *Place {
 		if n.Checkpoint {
 			part = InCheckpoint
 		}
-		better(n.Words, Place{part, i})
+		better(n.Words, part, i)
 	}
-	better(of.goal, Place{Part: InGoal})
-	better(of.title, Place{Part: InTitle})
-	return out
+	better(of.goal, InGoal, 0)
+	better(of.title, InTitle, 0)
+	if most == 0 {
+		return nil
+	}
+	return &Place{best.Part, best.Note} // best is not on the heap: most candidates have none
 }
 
 // Sort sorts runs: by tier; in a tier by what the words of the query say beside it, so that of many runs of the
