@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -29,15 +28,5 @@ func TestAgo(t *testing.T) {
 	}
 	if a.Ago(0) != "" {
 		t.Error("want no age for an unknown time")
-	}
-}
-
-func TestTenantName(t *testing.T) {
-	for name, ok := range map[string]bool{"local": true, "a": true, "a-b_c9": true, "": false, "-a": false, "_a": false,
-		"..": false, "a/b": false, `a\b`: false, "A": false, "ä": false,
-		strings.Repeat("x", 64): true, strings.Repeat("x", 65): false} {
-		if tenantName.MatchString(name) != ok {
-			t.Errorf("%q: %v", name, !ok)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/stores"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/gitobserver"
 )
@@ -150,7 +151,7 @@ func (a *App) tenant() string {
 	if a.Flags.Tenant != "" {
 		return a.Flags.Tenant
 	}
-	if named := a.namedStore(); named != "" && tenantName.MatchString(filepath.Base(named)) {
+	if named := a.namedStore(); named != "" && id.IsTenantName(filepath.Base(named)) {
 		return filepath.Base(named)
 	}
 	return defaultTenant

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/store/config"
 )
@@ -74,11 +74,6 @@ func EmptyFlag(name string) *fault.Fault {
 		Suggest("Give a value, or omit --%s. Check for an unset shell variable.", name)
 }
 
-// tenantName matches a valid name of a tenant or workspace. Such a name is a single directory
-// name, so that the resulting path cannot leave the directory of all stores
-// (docs/design.md#tenants). Every supported filesystem allows longer directory names.
-var tenantName = pattern.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
-
 // checkCommon rejects invalid values and combinations of the common flags, before any file is
 // opened. All its errors are USAGE_ERROR.
 func (a *App) checkCommon() error {
@@ -97,8 +92,8 @@ func (a *App) checkCommon() error {
 	}{
 		{c.Store != "" && c.Tenant != "", refuse("Give one of the two.",
 			"--store and --tenant cannot be combined: each selects a store")},
-		{c.Tenant != "" && !tenantName.MatchString(c.Tenant), refuse(nameForm, "invalid tenant name %q", c.Tenant)},
-		{c.Workspace != "" && !tenantName.MatchString(c.Workspace),
+		{c.Tenant != "" && !id.IsTenantName(c.Tenant), refuse(nameForm, "invalid tenant name %q", c.Tenant)},
+		{c.Workspace != "" && !id.IsTenantName(c.Workspace),
 			refuse(nameForm, "invalid workspace name %q", c.Workspace)},
 		{c.lockWait < 0, refuse("Give 0 or more, such as 500ms or 10s.", "--lock-wait %s is negative", c.lockWait)},
 		{actorErr != nil, refuse("Give a shorter name.", "--as: %v", actorErr)},

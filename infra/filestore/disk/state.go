@@ -10,7 +10,6 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/lock"
@@ -54,9 +53,6 @@ type features struct {
 	Incompat []string `json:"incompat"`
 	ROCompat []string `json:"roCompat"`
 }
-
-// tenantForm matches the name of a tenant. Any other is as good as none.
-var tenantForm = pattern.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // knownFeatures are the features of this version. A store that had signers has the roCompat feature signers
 // (docs/design.md#signed-consent).
@@ -142,7 +138,7 @@ func stateFromDocument(doc controlfile.Document) (State, error) {
 		return State{}, fault.New(fault.StoreNewer, "the store uses %q, which this binary does not know", name)
 	}
 	st := State{ID: storeID, Exists: true}
-	if tenant, _ := doc.Data.Get("tenant"); tenantForm.MatchString(tenant.Text()) {
+	if tenant, _ := doc.Data.Get("tenant"); id.IsTenantName(tenant.Text()) {
 		st.Tenant = tenant.Text()
 	}
 	if name, unknown := firstUnknown(wanted, "roCompat"); unknown {
