@@ -53,7 +53,8 @@ type ReadRequest struct {
 	// pass the segments up to it without their events, after it verified their digests. The error is
 	// manifest.ErrNotOnChain, perhaps after some were passed, if the log does not contain it.
 	Trusted manifest.Head
-	// TrustedEvents asks for these segments with their events, decoded without checks that they passed before.
+	// TrustedEvents asks for these segments with their events, decoded without checks that they passed before, and without
+	// their bytes.
 	TrustedEvents bool
 	// Ahead is nil or called, on any goroutine, with segments that a store reads ahead of the visitor: none, some or all,
 	// not verified yet. It is for reading what the visitor will ask for; nothing may depend on it.

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"crypto/sha256"
 	"math"
 	"reflect"
 	"strings"
@@ -14,14 +15,44 @@ import (
 // then falls back to Parse and Decode, which return one. After a false the position is
 // undefined, and the Exact must not be used further.
 //
-// Strings that it returns share memory with the text. An Exact is for one goroutine.
+// Strings that it returns share memory with the text, unless it has Words. An Exact is for one goroutine.
 type Exact struct {
-	text string
-	pos  int
+	text  string
+	pos   int
+	words *Words
 }
 
 // ExactText returns an Exact at the beginning of text.
 func ExactText(text string) *Exact { return &Exact{text: text} }
+
+// Words are copies of some strings of earlier texts: most lines of a log have the same few words.
+type Words [256]string
+
+// Exact returns an Exact at the beginning of text, which shares no memory with what it returns.
+func (w *Words) Exact(text string) *Exact { return &Exact{text: text, words: w} }
+
+// wordMax is the length of a digest, the longest string of which a copy is kept.
+const wordMax = len(digestPrefix) + 2*sha256.Size
+
+// of returns a copy of s.
+func (w *Words) of(s string) string {
+	if s == "" || len(s) > wordMax {
+		return strings.Clone(s)
+	}
+	at := &w[byte(len(s)+3*int(s[0])+5*int(s[len(s)/2])+7*int(s[len(s)-1]))]
+	if *at != s {
+		*at = strings.Clone(s)
+	}
+	return *at
+}
+
+// Own returns s, which is part of the text, in memory of its own where x has Words.
+func (x *Exact) Own(s string) string {
+	if x.words == nil {
+		return s
+	}
+	return x.words.of(s)
+}
 
 // Literal reports whether s comes next, and consumes it if so. On false nothing is consumed,
 // which makes it usable for optional members.
@@ -41,6 +72,12 @@ func (x *Exact) Pos() int { return x.pos }
 
 // Text reads a JSON string and returns its value without quotes and escapes.
 func (x *Exact) Text() (string, bool) {
+	s, ok := x.shared()
+	return x.Own(s), ok
+}
+
+// shared is Text, in the memory of the text where the string has no escapes.
+func (x *Exact) shared() (string, bool) {
 	if x.pos == len(x.text) || x.text[x.pos] != '"' {
 		return "", false
 	}
@@ -99,7 +136,10 @@ type ExactReader interface {
 
 // ID reads an id or a digest into what it points to.
 func (x *Exact) ID(into canonicalText) bool {
-	s, ok := x.Text()
+	s, ok := x.shared()
+	if _, keeps := into.(*Digest); keeps {
+		s = x.Own(s)
+	}
 	return ok && into.UnmarshalString(s) == nil
 }
 
@@ -129,8 +169,7 @@ func (x *Exact) value(p *plan, out reflect.Value, depth int) bool {
 	case formValue:
 		return x.Value(out.Addr().Interface().(*Value), depth)
 	case formText:
-		s, ok := x.Text()
-		return ok && out.Addr().Interface().(canonicalText).UnmarshalString(s) == nil
+		return x.ID(out.Addr().Interface().(canonicalText))
 	case formString:
 		s, ok := x.Text()
 		out.SetString(s)
@@ -169,12 +208,15 @@ func (x *Exact) value(p *plan, out reflect.Value, depth int) bool {
 func (x *Exact) Value(out *Value, depth int) bool {
 	p := parsers.Get().(*parser)
 	defer p.release()
-	p.text, p.pos, p.exact = x.text, x.pos, true
+	p.text, p.exact = x.text[x.pos:], true
+	if x.words != nil {
+		p.text = strings.Clone(p.text)
+	}
 	p.value(depth)
 	if p.err != nil {
 		return false
 	}
-	*out, x.pos = p.items[0], p.pos
+	*out, x.pos = p.items[0], x.pos+p.pos
 	return true
 }
 

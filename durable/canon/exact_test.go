@@ -3,6 +3,7 @@ package canon_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -24,25 +25,34 @@ type flat struct {
 	Text     string       `json:"text,omitzero"`
 }
 
-// Decoding in one pass accepts exactly the texts that decoding and comparing accepts.
+// Decoding in one pass accepts exactly the texts that decoding and comparing accepts. With Words the result does not share
+// memory with the text.
 func TestUnmarshalDirectAgreesWithUnmarshalCompared(t *testing.T) {
 	texts := []string{
 		`{"any":[1,{"a":null,"b":"é"}],"float":0.5,"more":[],"nullable":null}`,
 		`{"any":{},"flag":true,"float":1e+21,"list":[{"n":1},{"n":-2}],"more":["a","\n\u0001"],"nullable":{"n":3},"optional":{"n":0},"small":2147483647,"text":"x"}`,
-		`{"any":0,"float":0,"more":["x"],"nullable":null,"self":{"any":[[[]]],"float":-3,"more":[],"nullable":null}}`,
+		`{"any":"` + strings.Repeat("a", 90) + `","digest":"` + canon.Sum(nil).String() + `","float":0,"more":["x","` +
+			strings.Repeat("a", 90) + `"],"nullable":null,"self":{"any":[[[]]],"float":-3,"more":[],"nullable":null}}`,
 	}
 	odd := []string{" ", "0", "-0", "1.0", "null", "false", "true", `""`, `"a"`, `\u0041`, `\n`, "\x00", "\xff", "[]",
 		"{}", ",", "2147483648", "9007199254740993",
 		`"b":1,`, `"B":1,`, `"b":1,"a":1`, "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
 		`"text":""`, `"flag":false,`, `"list":[],`}
-	accepted := 0
+	accepted, words := 0, canon.Words{}
 	try := func(text []byte) {
 		t.Helper()
-		var compared, direct flat
+		var compared, direct, copied flat
 		err := canon.UnmarshalCompared(text, &compared)
 		ok := canon.UnmarshalDirect(text, &direct)
 		if ok != (err == nil) || ok && !reflect.DeepEqual(compared, direct) {
 			t.Fatalf("%s: direct %v %+v, compared %v %+v", text, ok, direct, err, compared)
+		}
+		text = slices.Clone(text)
+		x := words.Exact(canon.SharedText(text))
+		own := x.Into(&copied, 0) && x.Done()
+		clear(text)
+		if own != ok || ok && !reflect.DeepEqual(copied, direct) {
+			t.Fatalf("%+v: copied %v %+v", direct, own, copied)
 		}
 		if ok {
 			accepted++

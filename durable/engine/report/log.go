@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -65,7 +64,7 @@ func (r Reporter) readLog(ctx context.Context, out *Report) error {
 func (p *reading) segment(ctx context.Context, seg manifest.Segment, head manifest.Head) error {
 	_ = p.fold.Visit(seg, head) // always nil
 	p.segments++
-	p.out.Segments = append(p.out.Segments, Segment{seg.Name(), canon.Sum(seg.Bytes), len(seg.Events)})
+	p.out.Segments = append(p.out.Segments, Segment{seg.Name(), seg.Sum, len(seg.Events)})
 	if most := segmentsMax; len(p.out.Segments) > most {
 		p.out.Segments = append(p.out.Segments[:most/2], p.out.Segments[most/2+1:]...)
 	}

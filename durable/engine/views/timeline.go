@@ -131,7 +131,7 @@ func (d *telling) add(ctx context.Context, seg manifest.Segment, head manifest.H
 		case e.Index < d.next: // described by an earlier pass
 			d.branches.Mark(&runs.TimelineEntry{}, e)
 		default:
-			d.events, d.bytes = append(d.events, e), d.bytes+len(seg.Bytes)/len(seg.Events)
+			d.events, d.bytes = append(d.events, e), d.bytes+int(seg.Size)/len(seg.Events)
 		}
 	}
 	if (d.bytes < chunkBytesMax || d.next == 0 && d.bytes < firstChunkBytesMax) && session.NodeCount(d.fold) <= d.nodesMax {

@@ -10,37 +10,50 @@ import (
 )
 
 // DecodeTrusted is DecodeLine for a line that DecodeLine accepted before, as its digest shows: what the members say is
-// not checked again. Ignorable events are, since a healthy log may have some that this version cannot read. The event may
-// share memory with the line.
-func (t *Table) DecodeTrusted(line string) (Event, error) {
-	if e, ok := t.readTrusted(line); ok {
+// not checked again. Ignorable events are, since a healthy log may have some that this version cannot read. The event does
+// not share memory with the line.
+func (t *Table) DecodeTrusted(line []byte) (Event, error) {
+	if e, ok := t.readTrusted(canon.SharedText(line)); ok { // line does not change during the call
 		return e, nil
 	}
-	return t.DecodeLine([]byte(line))
+	return t.DecodeLine(line)
+}
+
+// cursor reads the lines of one goroutine.
+type cursor struct {
+	canon.Exact
+	words canon.Words
 }
 
 // cursors are reused: one of its own would be an allocation for each event.
-var cursors = sync.Pool{New: func() any { return new(canon.Exact) }}
+var cursors = sync.Pool{New: func() any { return new(cursor) }}
 
 // readTrusted reads a line from both ends: the members behind the dedupe key, the last one first, then actor and data. So
 // the kind is known before the data, and the dedupe key, which follows from both, is not read.
 func (t *Table) readTrusted(text string) (e Event, ok bool) {
-	x := cursors.Get().(*canon.Exact)
-	defer cursors.Put(x)
+	x := cursors.Get().(*cursor)
+	defer x.release()
 	rest, kind, ok := t.readEnd(x, text, &e)
 	spec, known := t.specs[kind]
 	if !ok || !known || spec.ignorable {
 		return e, false
 	}
-	if *x = *canon.ExactText(text); !x.Literal("{") {
+	if x.Exact = *x.words.Exact(text); !x.Literal("{") {
 		return e, false
 	}
-	if x.Literal(`"actor":`) && (!e.Actor.ReadExact(x) || e.Actor.Check() != nil || !x.Literal(",")) || !x.Literal(`"data":`) {
+	e.Owner = x.Own(e.Owner)
+	if x.Literal(`"actor":`) && (!e.Actor.ReadExact(&x.Exact) || e.Actor.Check() != nil || !x.Literal(",")) || !x.Literal(`"data":`) {
 		return e, false
 	}
 	from := x.Pos()
-	e.Data, ok = spec.exact(x)
+	e.Data, ok = spec.exact(&x.Exact)
 	return e, ok && x.Pos()-from <= limits.PayloadBytesMax && x.Literal(`,"dedupeKey":"`) && x.Pos() < len(rest)
+}
+
+// release returns x to the pool, without the line.
+func (x *cursor) release() {
+	x.Exact = canon.Exact{}
+	cursors.Put(x)
 }
 
 // The lengths of the members whose texts all have one length.
@@ -53,7 +66,7 @@ const (
 
 // readEnd reads the members behind the dedupe key into e. rest is the text before them. It reports false for an ignorable
 // event.
-func (t *Table) readEnd(x *canon.Exact, text string, e *Event) (rest, kind string, ok bool) {
+func (t *Table) readEnd(x *cursor, text string, e *Event) (rest, kind string, ok bool) {
 	rest, ok = strings.CutSuffix(text, `,"v":1}`)
 	if before, n := endingInteger(rest, `,"timestampMs":`); n > 0 {
 		rest, e.TimestampMs = before, n
@@ -70,8 +83,8 @@ func (t *Table) readEnd(x *canon.Exact, text string, e *Event) (rest, kind strin
 	if strings.HasSuffix(rest, "}") {
 		for _, n := range [...]int{wholeScope, runScope, nodeScope} {
 			if at := len(rest) - n; at > 0 && strings.HasPrefix(rest[at:], `,"scope":{`) {
-				*x = *canon.ExactText(rest[at+len(`,"scope":`):])
-				if !e.Scope.ReadExact(x) || !x.Done() {
+				x.Exact = *x.words.Exact(rest[at+len(`,"scope":`):])
+				if !e.Scope.ReadExact(&x.Exact) || !x.Done() {
 					return rest, "", false
 				}
 				rest = rest[:at]

@@ -65,6 +65,12 @@ func attest(seg Segment) attestation {
 	return attestation{span{seg.First, seg.Last}, int64(len(seg.Bytes)), canon.Sum(seg.Bytes)}
 }
 
+// committed returns the segment with the group that commits it.
+func (s Segment) committed(group []byte, a attestation) Segment {
+	s.Group, s.Sum, s.Size = group, a.sum, a.bytes
+	return s
+}
+
 // appendGroup appends the encoding of a group to out; one that is not chained has no members pins and prev
 // (docs/decisions/0006-unknown-manifest-members-are-damage.md). The members are written by
 // hand, in JCS order: a reader of a long log encodes every line of its manifest again.

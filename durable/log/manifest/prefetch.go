@@ -63,7 +63,11 @@ func (l *segmentLoad) load(in Input, parts int) {
 	if l.raw {
 		l.seg, l.sum, l.bytes = Segment{First: l.first, Last: l.last, Bytes: data}, canon.Sum(data), int64(len(data))
 		if in.TrustedEvents {
-			l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, trusted(in.Log, data))
+			l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, in.Log.Table.DecodeTrusted)
+			l.seg.Bytes = nil // the events do not need them
+			if in.Release != nil {
+				in.Release(data)
+			}
 		}
 		return
 	}

@@ -40,9 +40,10 @@ type Input struct {
 	// Trusted is a head that this version folded before, as healthy: all events up to it are known to it. Read then
 	// verifies the segments up to it by their digests, and passes them without Events.
 	Trusted Head
-	// TrustedEvents passes them with Events, decoded without the checks that they passed before. They share memory with
-	// what Open returned, which must not change any more.
+	// TrustedEvents passes them with Events, decoded without the checks that they passed before, and without Bytes.
 	TrustedEvents bool
+	// Release is nil or receives what Open returned when it is not used any more, for TrustedEvents.
+	Release func(data []byte)
 	// Ahead is nil or called on another goroutine with each segment whose events were read ahead, before it is verified.
 	Ahead func(Segment)
 	// Foreign accepts groups with unknown members, with health UnknownVersion
@@ -67,8 +68,7 @@ func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
 	v, err := r.readAll(func() (bool, error) {
 		if r.v.Head.Next < in.Trusted.Next {
 			if ok, err := r.attested(func(l *segmentLoad, group []byte, _ []pin, head Head) error {
-				l.seg.Group = group
-				return visit(l.seg, head)
+				return visit(l.seg.committed(group, l.attestation), head)
 			}); ok || err != nil {
 				return false, err
 			}
@@ -215,8 +215,7 @@ func (r *reader) commitOne(candidates []candidate, visit func(Segment, Head) err
 func (r *reader) commitSegment(c candidate, visit func(Segment, Head) error) error {
 	return r.commit(c.group, c.attestation, func(head Head) error {
 		r.v.noteForeign(r.in.Log, c.seg.Events)
-		c.seg.Group = c.group
-		return visit(c.seg, head)
+		return visit(c.seg.committed(c.group, c.attestation), head)
 	})
 }
 

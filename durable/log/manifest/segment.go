@@ -15,10 +15,14 @@ import (
 // Segment is the events of one plan, which are stored in one file.
 type Segment struct {
 	First, Last int64 // event indices
-	Bytes       []byte
-	Events      []event.Event
-	// Group is the lines that commit the segment, as they were read; nil in an encoded segment.
+	// Bytes are the lines of the events, nil in one that was read for Input.TrustedEvents.
+	Bytes  []byte
+	Events []event.Event
+	// Group is the lines that commit the segment, as they were read, which state its Sum and Size; all of them are zero in an
+	// encoded segment.
 	Group []byte
+	Sum   canon.Digest // of the bytes
+	Size  int64        // of the bytes
 }
 
 // Name returns the segment's file name.
@@ -80,18 +84,6 @@ func DecodeSegment(log Log, first, last int64, data []byte) (Segment, error) {
 
 // decodeLine decodes the line of an event.
 type decodeLine func([]byte) (event.Event, error)
-
-// sharedBytesMax is the length of a segment whose events share memory with its bytes: of a longer one, a few events that are
-// kept must not keep all of them.
-const sharedBytesMax = 32 << 10
-
-// trusted returns how the lines of a segment are decoded whose digest is that of one that was decoded before.
-func trusted(log Log, data []byte) decodeLine {
-	if len(data) > sharedBytesMax {
-		return func(line []byte) (event.Event, error) { return log.Table.DecodeTrusted(string(line)) }
-	}
-	return func(line []byte) (event.Event, error) { return log.Table.DecodeTrusted(canon.SharedText(line)) }
-}
 
 // decodeParts is DecodeSegment with up to parts goroutines; the result does not depend on parts.
 func decodeParts(log Log, first, last int64, data []byte, parts int, line decodeLine) (Segment, error) {

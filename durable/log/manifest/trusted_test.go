@@ -30,6 +30,8 @@ type passedSegment struct {
 	bytes, group string
 	decoded      bool
 	head         manifest.Head
+	sum          canon.Digest
+	size         int64
 }
 
 func (f *files) passed(in manifest.Input) (all []passedSegment, v manifest.Verdict, err error) {
@@ -41,7 +43,7 @@ func (f *files) passed(in manifest.Input) (all []passedSegment, v manifest.Verdi
 func (f *files) passedEvents(in manifest.Input) (all []passedSegment, events []event.Event, v manifest.Verdict, err error) {
 	v, err = manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
 		events = append(events, seg.Events...)
-		all = append(all, passedSegment{seg.First, seg.Last, string(seg.Bytes), string(seg.Group), seg.Events != nil, head})
+		all = append(all, passedSegment{seg.First, seg.Last, string(seg.Bytes), string(seg.Group), seg.Events != nil, head, seg.Sum, seg.Size})
 		return nil
 	})
 	return all, events, v, err
@@ -75,7 +77,7 @@ func TestTrustedSegmentsAreNotDecoded(t *testing.T) {
 }
 
 // TestTrustedEventsAreTheSame: events of trusted segments are those of a reading that checks them, on one goroutine and on
-// several.
+// several, and do not share the memory that is released.
 func TestTrustedEventsAreTheSame(t *testing.T) {
 	f := trustedLog(t)
 	want, wantEvents, wantV, err := f.passedEvents(f.input(0))
@@ -86,9 +88,21 @@ func TestTrustedEventsAreTheSame(t *testing.T) {
 		for k, trusted := range f.heads {
 			in := f.input(prefetch)
 			in.Trusted, in.TrustedEvents = trusted, true
+			open := in.Open
+			in.Open = func(name string) ([]byte, bool, error) {
+				data, ok, err := open(name)
+				return bytes.Clone(data), ok, err
+			}
+			in.Release = func(data []byte) { clear(data) }
 			got, events, v, err := f.passedEvents(in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			for i := range min(k, len(got)-1) {
+				if got[i].bytes != "" || canon.Sum([]byte(want[i].bytes)) != got[i].sum || int64(len(want[i].bytes)) != got[i].size {
+					t.Errorf("trusted up to group %d: segment %d: %+v", k, i, got[i])
+				}
+				got[i].bytes = want[i].bytes
 			}
 			if !reflect.DeepEqual(v, wantV) || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(events, wantEvents) {
 				t.Errorf("trusted up to group %d: %d segments, %d events, %+v", k, len(got), len(events), v)

@@ -27,12 +27,17 @@ func (d *Disk) ReadFile(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readUpTo(f, min(info.Size, limit+1))
+	return readUpTo(f, nil, min(info.Size, limit+1))
 }
 
 // ReadWithin is ReadFile for a large limit: a longer file is not read, and within is false. A sparse file of any length
 // can be made at no cost, and must not cost memory here.
 func (d *Disk) ReadWithin(name string, limit int64) (b []byte, within bool, err error) {
+	return d.ReadInto(nil, name, limit)
+}
+
+// ReadInto is ReadWithin, into the memory of b if it suffices.
+func (d *Disk) ReadInto(b []byte, name string, limit int64) (_ []byte, within bool, err error) {
 	f, err := d.Open(name, osfs.Read)
 	if err != nil {
 		return nil, false, err
@@ -42,13 +47,19 @@ func (d *Disk) ReadWithin(name string, limit int64) (b []byte, within bool, err 
 	if err != nil || info.Size > limit {
 		return nil, false, err
 	}
-	b, err = readUpTo(f, info.Size)
+	b, err = readUpTo(f, b, info.Size)
 	return b, err == nil, err
 }
 
-// readUpTo reads the first n bytes of a file, or as many as it has.
-func readUpTo(f osfs.File, n int64) ([]byte, error) {
-	b := make([]byte, n)
+// readUpTo reads the first n bytes of a file, or as many as it has, into the memory of b if it suffices.
+func readUpTo(f osfs.File, b []byte, n int64) ([]byte, error) {
+	switch {
+	case b == nil:
+		b = make([]byte, n)
+	case int64(cap(b)) < n:
+		b = make([]byte, n, n+n/8) // the next file may be a little longer
+	}
+	b = b[:n]
 	have, err := f.ReadAt(b, 0)
 	if have < len(b) && err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

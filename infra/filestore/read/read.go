@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"runtime"
 
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
@@ -66,6 +67,9 @@ func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign 
 	in := Input(ctx, r.d, req.Log)
 	in.From, in.Trusted, in.TrustedEvents, in.Foreign = req.From, req.Trusted, req.TrustedEvents, foreign
 	in.Ahead = req.Ahead
+	if in.TrustedEvents {
+		in.Open, in.Release = openInto(ctx, r.d, req.Log)
+	}
 	f, err := r.d.Open(layout.ManifestPath(req.Log), osfs.Read)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -94,18 +98,43 @@ func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign 
 func Input(ctx context.Context, d *disk.Disk, log manifest.Log) manifest.Input {
 	dir := layout.SegmentsDir(log)
 	return manifest.Input{
-		Log:   log,
-		Names: func() ([]string, error) { return SegmentNames(d, log) },
-		Open: func(name string) ([]byte, bool, error) {
-			if err := ctx.Err(); err != nil {
-				return nil, false, err
-			}
-			// One that is too long is not read: no bytes, which are no segment.
-			b, _, err := d.ReadWithin(layout.Within(dir, name), layout.SegmentBytesMax)
-			return b, err == nil, disk.UnlessMissing(err)
-		},
+		Log:     log,
+		Names:   func() ([]string, error) { return SegmentNames(d, log) },
+		Open:    func(name string) ([]byte, bool, error) { return open(ctx, d, dir, name, nil) },
 		Pending: func() (int64, bool) { return PendingExtension(d, log) },
 	}
+}
+
+// openInto returns an Input.Open that reads into buffers, and the Input.Release that makes them free again.
+func openInto(ctx context.Context, d *disk.Disk, log manifest.Log) (_ func(string) ([]byte, bool, error), release func([]byte)) {
+	dir := layout.SegmentsDir(log)
+	free := make(chan []byte, runtime.GOMAXPROCS(0)) // one for each reader of segments
+	return func(name string) ([]byte, bool, error) {
+			select {
+			case b := <-free:
+				return open(ctx, d, dir, name, b)
+			default:
+				return open(ctx, d, dir, name, make([]byte, 0, segmentBuffer))
+			}
+		}, func(b []byte) {
+			select {
+			case free <- b:
+			default:
+			}
+		}
+}
+
+// segmentBuffer is the least length of a buffer for segments, which suffices for most.
+const segmentBuffer = 32 << 10
+
+// open reads a segment of a directory, into the memory of b if it suffices.
+func open(ctx context.Context, d *disk.Disk, dir, name string, b []byte) ([]byte, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	// One that is too long is not read: no bytes, which are no segment.
+	b, _, err := d.ReadInto(b, layout.Within(dir, name), layout.SegmentBytesMax)
+	return b, err == nil, disk.UnlessMissing(err)
 }
 
 // PendingExtension returns how many events a log had when an import began to extend it, if the session's import mark
