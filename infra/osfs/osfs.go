@@ -76,6 +76,19 @@ func InfoAtOpen(f File) (Info, error) {
 	return f.Stat()
 }
 
+// ReadStart reads the beginning of a file into b, with fewer system calls than Open and ReadAt. It does not examine what it
+// reads: the name may be no regular file, and the file may have more bytes. So it is for bytes that a digest proves. ok is
+// false where it read nothing: Open reports why.
+func ReadStart(tree FS, name string, b []byte) (n int, ok bool) {
+	t, ok := tree.(interface {
+		readStart(name string, b []byte) (int, bool)
+	})
+	if !ok {
+		return 0, false
+	}
+	return t.readStart(name, b)
+}
+
 // Mode defines what a file is opened for.
 type Mode int
 

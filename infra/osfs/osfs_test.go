@@ -170,6 +170,29 @@ func TestOpenRefusesSpecialFilesWithoutBlocking(t *testing.T) {
 }
 
 // TestFilesArePrivateUnderAnyUmask: only the owner has access, and the owner always has it.
+func TestReadStart(t *testing.T) {
+	withAndWithoutOpenat2(t, func(t *testing.T, d *Dir, path string) {
+		put(t, d, "file", "content")
+		put(t, d, "empty", "")
+		ok(t, d.Mkdir("dir"))
+		ok(t, os.Symlink("file", filepath.Join(path, "link")))
+		ok(t, syscall.Mkfifo(filepath.Join(path, "pipe"), 0o600))
+		for name, want := range map[string]string{"file": "cont", "empty": "", "dir": "", "link": "", "pipe": "", "missing": "", "../file": ""} {
+			b := make([]byte, 4)
+			if n, ok := ReadStart(d, name, b); string(b[:n]) != want || ok != (want != "") {
+				t.Errorf("%s: %q, %v", name, b[:n], ok)
+			}
+		}
+		b := make([]byte, 8)
+		if n, ok := ReadStart(d, "file", b); string(b[:n]) != "content" || !ok {
+			t.Errorf("%q, %v", b[:n], ok)
+		}
+		if n, ok := ReadStart(struct{ FS }{d}, "file", b); n != 0 || ok {
+			t.Errorf("of another tree: %d, %v", n, ok)
+		}
+	})
+}
+
 func TestFilesArePrivateUnderAnyUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o777} {
 		old := syscall.Umask(mask)

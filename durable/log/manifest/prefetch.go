@@ -53,7 +53,11 @@ func (l *segmentLoad) load(in Input, parts int) {
 		return
 	}
 	var data []byte
-	if data, l.exists, l.err = in.Open(l.name()); l.err != nil || !l.exists {
+	open, reused := in.Open, l.raw && in.OpenTrusted != nil
+	if reused {
+		open = in.OpenTrusted
+	}
+	if data, l.exists, l.err = open(l.name()); l.err != nil || !l.exists {
 		return
 	}
 	// The queue is bounded by the stated sizes: a file that is longer must not be kept in it.
@@ -65,7 +69,7 @@ func (l *segmentLoad) load(in Input, parts int) {
 		if in.TrustedEvents {
 			l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, in.Log.Table.DecodeTrusted)
 			l.seg.Bytes = nil // the events do not need them
-			if in.Release != nil {
+			if reused {
 				in.Release(data)
 			}
 		}

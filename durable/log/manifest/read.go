@@ -42,8 +42,10 @@ type Input struct {
 	Trusted Head
 	// TrustedEvents passes them with Events, decoded without the checks that they passed before, and without Bytes.
 	TrustedEvents bool
-	// Release is nil or receives what Open returned when it is not used any more, for TrustedEvents.
-	Release func(data []byte)
+	// OpenTrusted is Open for TrustedEvents; it may return other bytes than the file has, since their digest is compared. nil:
+	// Open. Release receives what it returned, when it is not used any more.
+	OpenTrusted func(name string) (data []byte, ok bool, err error)
+	Release     func(data []byte)
 	// Ahead is nil or called on another goroutine with each segment whose events were read ahead, before it is verified.
 	Ahead func(Segment)
 	// Foreign accepts groups with unknown members, with health UnknownVersion

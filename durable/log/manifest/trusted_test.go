@@ -77,7 +77,7 @@ func TestTrustedSegmentsAreNotDecoded(t *testing.T) {
 }
 
 // TestTrustedEventsAreTheSame: events of trusted segments are those of a reading that checks them, on one goroutine and on
-// several, and do not share the memory that is released.
+// several, and do not share the memory that is released. A segment of which OpenTrusted returns a part is read by Open.
 func TestTrustedEventsAreTheSame(t *testing.T) {
 	f := trustedLog(t)
 	want, wantEvents, wantV, err := f.passedEvents(f.input(0))
@@ -88,9 +88,12 @@ func TestTrustedEventsAreTheSame(t *testing.T) {
 		for k, trusted := range f.heads {
 			in := f.input(prefetch)
 			in.Trusted, in.TrustedEvents = trusted, true
-			open := in.Open
-			in.Open = func(name string) ([]byte, bool, error) {
+			open, part := in.Open, manifest.SegmentName(want[1].first, want[1].last)
+			in.OpenTrusted = func(name string) ([]byte, bool, error) {
 				data, ok, err := open(name)
+				if name == part {
+					data = data[:len(data)-1]
+				}
 				return bytes.Clone(data), ok, err
 			}
 			in.Release = func(data []byte) { clear(data) }
@@ -99,7 +102,7 @@ func TestTrustedEventsAreTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range min(k, len(got)-1) {
-				if got[i].bytes != "" || canon.Sum([]byte(want[i].bytes)) != got[i].sum || int64(len(want[i].bytes)) != got[i].size {
+				if (got[i].bytes != "") != (i == 1) || canon.Sum([]byte(want[i].bytes)) != got[i].sum || int64(len(want[i].bytes)) != got[i].size {
 					t.Errorf("trusted up to group %d: segment %d: %+v", k, i, got[i])
 				}
 				got[i].bytes = want[i].bytes

@@ -51,6 +51,11 @@ func (d *Disk) ReadInto(b []byte, name string, limit int64) (_ []byte, within bo
 	return b, err == nil, err
 }
 
+// ReadStart is osfs.ReadStart.
+func (d *Disk) ReadStart(name string, b []byte) (int, bool) {
+	return osfs.ReadStart(d.files.FS, name, b)
+}
+
 // readUpTo reads the first n bytes of a file, or as many as it has, into the memory of b if it suffices.
 func readUpTo(f osfs.File, b []byte, n int64) ([]byte, error) {
 	switch {

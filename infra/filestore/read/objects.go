@@ -1,9 +1,11 @@
 package read
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
+	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -31,6 +33,9 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 		}
 	}
 	name := layout.ObjectPath(kind, ref)
+	if b := r.smallObject(name, ref); b != nil {
+		return b, nil
+	}
 	b, within, err := r.d.ReadWithin(name, int64(layout.ObjectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -48,6 +53,22 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 		return nil, disk.Corrupt(name, "the %s does not have the digest that its name says", kind)
 	}
 	return b, nil
+}
+
+// smallBytes is the length of a buffer for small objects, which most snapshots are.
+const smallBytes = 8 << 10
+
+// smallBuffers hold objects until their length is known.
+var smallBuffers = sync.Pool{New: func() any { return new([smallBytes]byte) }}
+
+// smallObject returns a small object, nil for any that has to be examined.
+func (r *Reader) smallObject(name string, ref canon.Digest) []byte {
+	b := smallBuffers.Get().(*[smallBytes]byte)
+	defer smallBuffers.Put(b)
+	if n, ok := r.d.ReadStart(name, b[:]); ok && ref.IsOf(b[:n]) {
+		return bytes.Clone(b[:n])
+	}
+	return nil
 }
 
 // Sessions implements ports.Sessions. A symbolic link is not listed: its target is not in this

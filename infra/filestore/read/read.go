@@ -68,7 +68,7 @@ func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign 
 	in.From, in.Trusted, in.TrustedEvents, in.Foreign = req.From, req.Trusted, req.TrustedEvents, foreign
 	in.Ahead = req.Ahead
 	if in.TrustedEvents {
-		in.Open, in.Release = openInto(ctx, r.d, req.Log)
+		in.OpenTrusted, in.Release = openInto(ctx, r.d, req.Log)
 	}
 	f, err := r.d.Open(layout.ManifestPath(req.Log), osfs.Read)
 	switch {
@@ -105,17 +105,24 @@ func Input(ctx context.Context, d *disk.Disk, log manifest.Log) manifest.Input {
 	}
 }
 
-// openInto returns an Input.Open that reads into buffers, and the Input.Release that makes them free again.
+// openInto returns an Input.OpenTrusted that reads into buffers, and the Input.Release that makes them free again.
 func openInto(ctx context.Context, d *disk.Disk, log manifest.Log) (_ func(string) ([]byte, bool, error), release func([]byte)) {
 	dir := layout.SegmentsDir(log)
 	free := make(chan []byte, runtime.GOMAXPROCS(0)) // one for each reader of segments
 	return func(name string) ([]byte, bool, error) {
+			var b []byte
 			select {
-			case b := <-free:
-				return open(ctx, d, dir, name, b)
+			case b = <-free:
 			default:
-				return open(ctx, d, dir, name, make([]byte, 0, segmentBuffer))
+				b = make([]byte, segmentBuffer)
 			}
+			b = b[:cap(b)]
+			if ctx.Err() == nil {
+				if n, ok := d.ReadStart(layout.Within(dir, name), b); ok && n < len(b) {
+					return b[:n], true, nil
+				}
+			}
+			return open(ctx, d, dir, name, b)
 		}, func(b []byte) {
 			select {
 			case free <- b:
