@@ -49,6 +49,7 @@ type Reader struct {
 	states   map[canon.Digest]snapshot.State
 	keys     int // completed steps of states
 	views    map[rawDigest]snapshot.View
+	older    map[rawDigest]snapshot.View // views before they were full
 	folds    map[id.Session]*runs.Fold
 	// durable is keyed by the owner of a log.
 	durable map[string]durableHead
@@ -61,7 +62,7 @@ type Reader struct {
 // NewReader returns a Reader that has read nothing.
 func NewReader(s Source) *Reader {
 	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{},
-		views: map[rawDigest]snapshot.View{},
+		views: map[rawDigest]snapshot.View{}, older: map[rawDigest]snapshot.View{},
 		folds: map[id.Session]*runs.Fold{}, durable: map[string]durableHead{}, homes: map[id.Run]id.Session{}}
 }
 
@@ -171,9 +172,9 @@ func (r *Reader) CacheState(ref canon.Digest, s snapshot.State) {
 // rawDigest is the bytes of a digest, which share no memory with the log.
 type rawDigest = [32]byte
 
-// viewsMax bounds how many snapshots are kept as they are shown, in about 200 bytes each: those of a long run, of which
-// several views show each node.
-const viewsMax = 8 << 10
+// viewsMax bounds how many snapshots are kept as they are shown, in about 200 bytes each, before the older ones are dropped:
+// those of a long run, of which several views show each node.
+const viewsMax = 4 << 10
 
 // ViewOf returns a snapshot of this version as it is shown, without the keys of the completed steps, if it is kept.
 func ViewOf(r *Reader, ref canon.Digest) (v snapshot.View, ok bool) {
@@ -183,18 +184,21 @@ func ViewOf(r *Reader, ref canon.Digest) (v snapshot.View, ok bool) {
 func viewOf(r *Reader, raw rawDigest) (v snapshot.View, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, ok = r.views[raw]
+	if v, ok = r.views[raw]; !ok {
+		v, ok = r.older[raw]
+	}
 	return v, ok
 }
 
-// KeepView keeps a snapshot as it is shown, which is a copy (snapshot.View.Brief). A full cache is emptied.
+// KeepView keeps a snapshot as it is shown, which is a copy (snapshot.View.Brief), until twice viewsMax later ones are kept.
 func KeepView(r *Reader, ref canon.Digest, v snapshot.View) { keepView(r, ref.Raw(), v) }
 
 func keepView(r *Reader, raw rawDigest, v snapshot.View) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.views) >= viewsMax {
-		clear(r.views)
+		clear(r.older)
+		r.views, r.older = r.older, r.views
 	}
 	r.views[raw] = v
 }
