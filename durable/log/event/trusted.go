@@ -23,6 +23,7 @@ func (t *Table) DecodeTrusted(line []byte) (Event, error) {
 type cursor struct {
 	canon.Exact
 	words canon.Words
+	event Event // that is being read
 }
 
 // cursors are reused: one of its own would be an allocation for each event.
@@ -30,29 +31,30 @@ var cursors = sync.Pool{New: func() any { return new(cursor) }}
 
 // readTrusted reads a line from both ends: the members behind the dedupe key, the last one first, then actor and data. So
 // the kind is known before the data, and the dedupe key, which follows from both, is not read.
-func (t *Table) readTrusted(text string) (e Event, ok bool) {
+func (t *Table) readTrusted(text string) (_ Event, ok bool) {
 	x := cursors.Get().(*cursor)
 	defer x.release()
-	rest, kind, ok := t.readEnd(x, text, &e)
+	e := &x.event
+	rest, kind, ok := t.readEnd(x, text, e)
 	spec, known := t.specs[kind]
 	if !ok || !known || spec.ignorable {
-		return e, false
+		return Event{}, false
 	}
 	if x.Exact = *x.words.Exact(text); !x.Literal("{") {
-		return e, false
+		return Event{}, false
 	}
 	e.Owner = x.Own(e.Owner)
 	if x.Literal(`"actor":`) && (!e.Actor.ReadExact(&x.Exact) || e.Actor.Check() != nil || !x.Literal(",")) || !x.Literal(`"data":`) {
-		return e, false
+		return Event{}, false
 	}
 	from := x.Pos()
 	e.Data, ok = spec.exact(&x.Exact)
-	return e, ok && x.Pos()-from <= limits.PayloadBytesMax && x.Literal(`,"dedupeKey":"`) && x.Pos() < len(rest)
+	return *e, ok && x.Pos()-from <= limits.PayloadBytesMax && x.Literal(`,"dedupeKey":"`) && x.Pos() < len(rest)
 }
 
-// release returns x to the pool, without the line.
+// release returns x to the pool, without the line and the event.
 func (x *cursor) release() {
-	x.Exact = canon.Exact{}
+	x.Exact, x.event = canon.Exact{}, Event{}
 	cursors.Put(x)
 }
 
