@@ -169,7 +169,7 @@ func TestOpenRefusesSpecialFilesWithoutBlocking(t *testing.T) {
 	})
 }
 
-// TestFilesArePrivateUnderAnyUmask: only the owner has access, and the owner always has it.
+// TestReadStart: the beginning of a regular file is read, and nothing of what else a name may be.
 func TestReadStart(t *testing.T) {
 	withAndWithoutOpenat2(t, func(t *testing.T, d *Dir, path string) {
 		put(t, d, "file", "content")
@@ -193,6 +193,7 @@ func TestReadStart(t *testing.T) {
 	})
 }
 
+// TestFilesArePrivateUnderAnyUmask: only the owner has access, and the owner always has it.
 func TestFilesArePrivateUnderAnyUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o777} {
 		old := syscall.Umask(mask)
