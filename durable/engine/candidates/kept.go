@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/waybill/waybill/durable/engine/index"
 	"github.com/waybill/waybill/durable/id"
@@ -49,16 +50,18 @@ func (f *search) candidates(ctx context.Context) ([]place, error) {
 
 // compare compares the runs of all sessions with the query: by what the index has of a session, or as they are read.
 func (f *search) compare(ctx context.Context, all []place) error {
-	n := 0
-	for i := range all {
-		n += max(1, len(all[i].Runs))
-	}
-	f.queue = make(queue, 0, n)
-	for i := range all {
-		if f.kept(&all[i]) {
-			continue
-		}
-		exact, err := f.exact(ctx, all[i].ID)
+	half := len(all) / 2
+	first := runsOf(all[:half])
+	f.queue = make(queue, first+runsOf(all[half:])) // memory for both halves
+	before, behind := f.queue[:0:first], f.queue[first:first]
+	var changed, later []id.Session
+	var second sync.WaitGroup
+	second.Go(func() { behind, later = f.eachKept(all[half:], behind) })
+	before, changed = f.eachKept(all[:half], before)
+	second.Wait()
+	f.queue = append(f.queue[:len(before)], behind...)
+	for _, s := range append(changed, later...) {
+		exact, err := f.exact(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -69,6 +72,25 @@ func (f *search) compare(ctx context.Context, all []place) error {
 	f.considered = len(f.queue)
 	heap.Init(&f.queue)
 	return nil
+}
+
+// runsOf returns the number of runs of sessions, at least one for each.
+func runsOf(all []place) (n int) {
+	for i := range all {
+		n += max(1, len(all[i].Runs))
+	}
+	return n
+}
+
+// eachKept appends what kept does of each session, and returns those that have to be read.
+func (f *search) eachKept(all []place, to queue) (_ queue, changed []id.Session) {
+	for i := range all {
+		var ok bool
+		if to, ok = f.kept(&all[i], to); !ok {
+			changed = append(changed, all[i].ID)
+		}
+	}
+	return to, changed
 }
 
 // few is how many of the best runs of a catalogue in the store are held at first: those that are shown, and others in the place of those
@@ -96,7 +118,8 @@ func (f *search) compareEach(ctx context.Context, most int) (whole bool, err err
 		if r != nil {
 			p.Runs = []index.Run{*r}
 		}
-		if f.queue = f.queue[:0]; f.kept(&p) {
+		var ok bool
+		if f.queue, ok = f.kept(&p, f.queue[:0]); ok {
 			for _, w := range f.queue {
 				add(w)
 			}
@@ -178,16 +201,17 @@ func (f *search) exact(ctx context.Context, s id.Session) ([]resume.Ranked, erro
 	return f.ranked, nil
 }
 
-// kept compares the runs of a session by what the index has of it; false if it has to be read.
-func (f *search) kept(p *place) bool {
+// kept compares the runs of a session by what the index has of it, and appends them; false if it has to be read. It is safe for
+// concurrent use.
+func (f *search) kept(p *place, to queue) (_ queue, ok bool) {
 	if !p.Keep {
-		return false
+		return to, false
 	}
 	var notes []resume.Note
 	if f.m.HasWords() {
 		// Whole notes are read within a budget, in the order of the sessions.
 		if !p.words.Known || p.words.About.Long {
-			return false
+			return to, false
 		}
 		if may := f.m.WordsBy(p.words.May); may.Len() > 0 {
 			notes = []resume.Note{{Words: may}}
@@ -199,16 +223,16 @@ func (f *search) kept(p *place) bool {
 		c := resume.Candidate{Session: p.ID, Run: r.ID, WorkflowID: x.WorkflowID, WorkflowName: x.WorkflowName, Title: x.Title,
 			Goal: x.Goal, Heads: x.Heads, Branches: x.Branches, LastAtMs: r.LastAtMs, LastIndex: r.LastIndex}
 		if notes == nil {
-			f.queue = append(f.queue, waiting{f.m.Match(c), true})
+			to = append(to, waiting{f.m.Match(c), true})
 			continue
 		}
 		// More words match more: if the notes make no difference with all words that they may have, then they make
 		// none with those that they have. Else the run comes no earlier than with all of them.
 		c.Notes = notes
 		least, most := f.m.Bounds(c)
-		f.queue = append(f.queue, waiting{most, least.Equal(most)})
+		to = append(to, waiting{most, least.Equal(most)})
 	}
-	return true
+	return to, true
 }
 
 // best returns the first runs in the order of resume.Sort, as many as are shown, and the best one that the words of the
