@@ -52,7 +52,7 @@ func (d *Disk) ReadInto(b []byte, name string, limit int64) (_ []byte, within bo
 }
 
 // ReadStart is osfs.ReadStart.
-func (d *Disk) ReadStart(name string, b []byte) (int, bool) {
+func ReadStart(d *Disk, name string, b []byte) (int, bool) {
 	return osfs.ReadStart(d.files.FS, name, b)
 }
 

@@ -65,7 +65,7 @@ var smallBuffers = sync.Pool{New: func() any { return new([smallBytes]byte) }}
 func (r *Reader) smallObject(name string, ref canon.Digest) []byte {
 	b := smallBuffers.Get().(*[smallBytes]byte)
 	defer smallBuffers.Put(b)
-	if n, ok := r.d.ReadStart(name, b[:]); ok && ref.IsOf(b[:n]) {
+	if n, ok := disk.ReadStart(r.d, name, b[:]); ok && ref.IsOf(b[:n]) {
 		return bytes.Clone(b[:n])
 	}
 	return nil

@@ -118,7 +118,7 @@ func openInto(ctx context.Context, d *disk.Disk, log manifest.Log) (_ func(strin
 			}
 			b = b[:cap(b)]
 			if ctx.Err() == nil {
-				if n, ok := d.ReadStart(layout.Within(dir, name), b); ok && n < len(b) {
+				if n, ok := disk.ReadStart(d, layout.Within(dir, name), b); ok && n < len(b) {
 					return b[:n], true, nil
 				}
 			}
