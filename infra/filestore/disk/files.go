@@ -65,6 +65,7 @@ func readUpTo(f osfs.File, b []byte, n int64) ([]byte, error) {
 		b = make([]byte, n, n+n/8) // the next file may be a little longer
 	}
 	b = b[:n]
+	osfs.Populate(b)
 	have, err := f.ReadAt(b, 0)
 	if have < len(b) && err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
