@@ -2,7 +2,6 @@ package osfs
 
 import "golang.org/x/sys/unix"
 
-
 // populatedBytes is the length of the buffers whose memory is asked for in one call: for a shorter one it saves nothing.
 const populatedBytes = 256 << 10
 

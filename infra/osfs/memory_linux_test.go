@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPopulate: the pages of a long buffer are there after one call, and its bytes are as before.
+// TestPopulate: the pages of a long buffer are present after one call, and its bytes are as before.
 func TestPopulate(t *testing.T) {
 	const pages = 1024
 	size := os.Getpagesize()
@@ -21,24 +21,24 @@ func TestPopulate(t *testing.T) {
 		t.Skip("this kernel does not populate memory")
 	}
 	b[0] = 7
-	there := func() (n int) {
+	present := func() (n int) {
 		state := make([]byte, pages)
 		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&state[0]))); errno != 0 {
-			t.Skip("this kernel does not say which pages are there: ", errno)
+			t.Skip("this kernel does not report which pages are present: ", errno)
 		}
 		for _, s := range state {
 			n += int(s & 1)
 		}
 		return n
 	}
-	before := there()
+	before := present()
 	Populate(b[:populatedBytes-1])
-	if n := there(); n != before {
+	if n := present(); n != before {
 		t.Errorf("a short buffer: %d pages, %d before", n, before)
 	}
 	Populate(b)
-	if n := there(); before == pages || n != pages || b[0] != 7 || b[len(b)-1] != 0 {
-		t.Errorf("%d pages are there, %d before, of %d", n, before, pages)
+	if n := present(); before == pages || n != pages || b[0] != 7 || b[len(b)-1] != 0 {
+		t.Errorf("%d pages are present, %d before, of %d", n, before, pages)
 	}
 	Populate(nil)
 }
