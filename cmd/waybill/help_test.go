@@ -237,6 +237,9 @@ func TestOneCommandIsBuilt(t *testing.T) {
 	about := func(cmd *cobra.Command) string { return fmt.Sprint(cmd.Annotations) + helpOf(t, cmd) }
 	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) { whole[cmd.CommandPath()] = about(cmd) })
 	for _, c := range commands {
+		if name := c.build(&cli.App{}).Name(); name != c.name {
+			t.Errorf("the command %q is listed as %q", name, c.name)
+		}
 		a := &cli.App{Process: cli.Process{Args: []string{c.name, "--json"}}}
 		root, found := newRoot(a), 0
 		walk(root, func(cmd *cobra.Command) {

@@ -110,7 +110,7 @@ var commands = []firstLevel{
 	{"send-back", work.NewSendBack},
 	{"deny", work.NewDeny},
 	{"due", work.NewDue},
-	{"worker", worker.New},
+	{"work", worker.New},
 	{"inbox", work.NewInbox},
 	{"console", console.New},
 	{"proposals", learning.NewProposals},
