@@ -53,6 +53,23 @@ func (p program) runPiped(want int, args ...string) string {
 	return string(out)
 }
 
+// whenLeft is runPiped for a run that another process may still be about to leave: a status is on record a moment before
+// the process that recorded it lets go of the run.
+func (p program) whenLeft(want int, args ...string) string {
+	p.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		cmd := p.command(args...)
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got == want {
+			return string(out)
+		} else if !strings.Contains(string(out), "[RUN_BUSY]") {
+			p.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)
+		}
+	}
+	p.t.Fatalf("%v: the run is not left", args)
+	return ""
+}
+
 // json runs a command and reads its document's data into out, which is cleared before.
 func (p program) json(out any, args ...string) {
 	p.t.Helper()

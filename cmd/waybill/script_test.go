@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/testdata/attack"
 )
 
@@ -174,8 +176,12 @@ func scripts(prepare func(*testscript.Env) error) testscript.Params {
 			return prepare(env)
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "root" {
+			switch name {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "tmpfs": // where a system keeps temporary files in memory
+				v, err := osfs.NewDir(cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir())).Volume()
+				return err == nil && v.Type == "0x1021994", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -72,7 +72,7 @@ func TestHostileInputsAreOneArgument(t *testing.T) {
 			if row.arg == "" {
 				why := r.text
 				if run != "" { // the person who continues the run reads it
-					why = s.runPiped(3, "run", "--run", run)
+					why = s.whenLeft(3, "run", "--run", run)
 				}
 				if err == nil || state["status"] == "completed" || !strings.Contains(why, row.refusal) {
 					t.Errorf("%v, the command got %q, and the answer is %.600s", state["status"], got, why)
@@ -91,7 +91,7 @@ func TestHostileInputsAreOneArgument(t *testing.T) {
 	s.atTerminal(0, "y", "trust", filepath.Join(".waybill", "workflows", "o.json"))
 	r := c.as(weak).do("POST", "/v1/runs", object{"workflowId": "test.option", "inputs": object{"id": "opt", "x": "--help"}})
 	run, _ := r.json["runId"].(string)
-	if out := s.runPiped(3, "run", "--run", run); !strings.Contains(out, "{{x}} in") || !strings.Contains(out, "--") {
+	if out := s.whenLeft(3, "run", "--run", run); !strings.Contains(out, "{{x}} in") || !strings.Contains(out, "--") {
 		t.Errorf("%d %s", r.status, out)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "out.opt")); err == nil {

@@ -183,14 +183,15 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	if offersBack(q) {
 		text += p.Dim(v.backHint())
 	}
+	// Before the question is shown, so that an answer that follows it at once is not dropped.
+	defer v.lines.Edit()()
+	v.lines.Discard()
 	p.Block("  "+p.Accent("?")+" ", "    ", text, page.Plain)
 	// Answers become part of the context, which is stored unencrypted.
 	if q.Secret {
 		v.mark(p.Warn("!"),
 			"Your answer is stored in the run's log as plain text. Give the location of the secret, not the secret.")
 	}
-	defer v.lines.Edit()()
-	v.lines.Discard()
 	sign, wrong := p.Accent("›"), "An answer is required. Ctrl-C stops here."
 	switch {
 	case brief:
