@@ -44,7 +44,7 @@ func withPerson(cmd *exec.Cmd, answer string) (screen []byte, err error) {
 			changed = value
 		}
 	}
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 160})
 	if err != nil {
 		return nil, err
 	}

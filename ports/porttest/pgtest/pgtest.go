@@ -143,7 +143,8 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 // Start starts the server with further settings, such as "fsync=on", and returns when it answers.
 func (s *Server) Start(settings ...string) error {
 	args := []string{"-D", s.Data(), "-k", s.dir, "-p", strconv.Itoa(s.port), "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "autovacuum=off", "-c", "log_min_messages=warning"}
+		"-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "autovacuum=off", "-c", "log_min_messages=warning",
+		"-c", "dynamic_shared_memory_type=mmap"} // in the server's directory: a killed server leaves no shared memory behind
 	for _, one := range settings {
 		args = append(args, "-c", one)
 	}
