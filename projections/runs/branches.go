@@ -14,8 +14,10 @@ import (
 //
 // Events have to be marked in the order of the log, each once, from the first one on.
 type Branches struct {
-	nodes map[id.Node]branchNode
-	last  int32 // number of the latest branch
+	nodes map[id.Node]branchNode // without those in done
+	// done has the current branch of each node that was left and whose successor exists: of a long run, nearly all nodes.
+	done map[id.Node]int32
+	last int32 // number of the latest branch
 	// arriving is the branch of the latest accepted attempt, for what its segment records before the node.
 	arriving int32
 }
@@ -35,7 +37,29 @@ type branchNode struct {
 const attemptsCounted = math.MaxInt16
 
 // NewBranches returns the branches of a run without events.
-func NewBranches() *Branches { return &Branches{nodes: map[id.Node]branchNode{}} }
+func NewBranches() *Branches {
+	return &Branches{nodes: map[id.Node]branchNode{}, done: map[id.Node]int32{}}
+}
+
+// node returns what is known of a node.
+func (b *Branches) node(at id.Node) (branchNode, bool) {
+	if n, ok := b.nodes[at]; ok {
+		return n, true
+	}
+	current, ok := b.done[at]
+	return branchNode{current: current, left: true}, ok
+}
+
+// keep replaces what is known of a node. Of one that was left, nothing but its current branch is needed.
+func (b *Branches) keep(at id.Node, n branchNode) {
+	if n.left && n.next == 0 && n.attempts == 0 {
+		delete(b.nodes, at)
+		b.done[at] = n.current
+		return
+	}
+	delete(b.done, at)
+	b.nodes[at] = n
+}
 
 // Mark fills the branch, the attempt and the duration of the entry of an event.
 func (b *Branches) Mark(m *TimelineEntry, e event.Event) {
@@ -57,7 +81,7 @@ func (b *Branches) Mark(m *TimelineEntry, e event.Event) {
 			at = *p.NodeID
 		}
 	}
-	if n, ok := b.nodes[at]; ok {
+	if n, ok := b.node(at); ok {
 		m.Branch = int(n.current)
 	} else if !at.IsZero() {
 		m.Branch = int(b.arriving)
@@ -75,16 +99,16 @@ func (b *Branches) create(e event.Event, p event.NodeCreated) int {
 	case parent.next != 0:
 		n.branch = parent.next
 		parent.next = 0
-		b.nodes[*p.ParentNodeID] = parent
+		b.keep(*p.ParentNodeID, parent)
 	default: // of another program, whose attempts may be recorded elsewhere
 		if n.branch = parent.branch; parent.left {
 			n.branch = b.begin()
 		}
 		parent.left = true
-		b.nodes[*p.ParentNodeID] = parent
+		b.keep(*p.ParentNodeID, parent)
 	}
 	n.current = n.branch
-	b.nodes[e.Scope.NodeID] = n
+	b.keep(e.Scope.NodeID, n)
 	return int(n.branch)
 }
 
@@ -93,8 +117,7 @@ func (b *Branches) parentOf(p event.NodeCreated) (branchNode, bool) {
 	if p.ParentNodeID == nil {
 		return branchNode{}, false
 	}
-	parent, ok := b.nodes[*p.ParentNodeID]
-	return parent, ok
+	return b.node(*p.ParentNodeID)
 }
 
 // begin returns a new branch.
@@ -105,7 +128,7 @@ func (b *Branches) begin() int32 {
 
 // attempt fills the entry of an attempt. The first one after the node was left begins a branch, accepted or not.
 func (b *Branches) attempt(m *TimelineEntry, e event.Event, p event.AdvanceRecorded) {
-	n, ok := b.nodes[e.Scope.NodeID]
+	n, ok := b.node(e.Scope.NodeID)
 	if !ok {
 		return
 	}
@@ -126,5 +149,5 @@ func (b *Branches) attempt(m *TimelineEntry, e event.Event, p event.AdvanceRecor
 	if m.Foreign { // it may be refused: another program records that as an attempt that leads to a node of its own
 		m.Attempt, m.TookMs = 0, 0
 	}
-	b.nodes[e.Scope.NodeID] = n
+	b.keep(e.Scope.NodeID, n)
 }
