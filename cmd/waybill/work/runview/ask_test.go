@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +29,8 @@ type desk struct {
 	*testing.T
 	*View
 	person *os.File
-	seen   chan string // everything, once the terminal is closed
+	seen   chan string  // everything, once the terminal is closed
+	shown  atomic.Int64 // how many bytes the person's end has received
 	tty    *os.File
 }
 
@@ -45,17 +47,34 @@ func sit(t *testing.T, columns uint16) *desk {
 	d.View = New(Options{In: tty, Out: tty, NoColor: true, Getenv: func(string) string { return "" },
 		Consent: consent.New(tty, tty, tty, false), Store: "/the store", Short: func(id.Run) string { return "abc" }})
 	go func() {
-		all, _ := io.ReadAll(person)
+		var all []byte
+		for part := make([]byte, 4096); ; {
+			n, err := person.Read(part)
+			all = append(all, part[:n]...)
+			d.shown.Add(int64(n))
+			if err != nil {
+				break
+			}
+		}
 		d.seen <- strings.ReplaceAll(string(all), "\r\n", "\n")
 	}()
 	return d
 }
 
-// answers types lines, with a pause before each so that the question is shown first.
+// answers types lines, each when something was shown since the one before and nothing more follows for a moment.
 func (d *desk) answers(lines ...string) {
+	before := d.shown.Load()
 	go func() {
 		for _, line := range lines {
-			time.Sleep(120 * time.Millisecond)
+			if line == "" {
+				continue
+			}
+			for n := 0; d.shown.Load() == before && n < 2000; n++ { // where nothing is shown: 10 s
+				time.Sleep(5 * time.Millisecond)
+			}
+			for before = -1; before != d.shown.Load(); time.Sleep(120 * time.Millisecond) {
+				before = d.shown.Load()
+			}
 			_, _ = d.person.WriteString(line)
 		}
 	}()
