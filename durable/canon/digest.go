@@ -41,16 +41,20 @@ func ParseDigest(s string) (Digest, error) {
 		return Digest{}, errors.New("want sha256: and 64 lowercase hexadecimal digits")
 	}
 	for i := range len(raw) {
-		if !isHexDigit[raw[i]] {
+		if hexValues[raw[i]]&isHex == 0 {
 			return Digest{}, errors.New("want sha256: and 64 lowercase hexadecimal digits")
 		}
 	}
 	return Digest{s}, nil
 }
 
-// isHexDigit is a table because the digits of digests are random: no branch on them can be predicted.
-var isHexDigit = [256]bool{'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true,
-	'8': true, '9': true, 'a': true, 'b': true, 'c': true, 'd': true, 'e': true, 'f': true}
+// hexValues is the value of each hexadecimal digit, with the bit isHex. It is a table because the digits of digests are
+// random: no branch on them can be predicted.
+var hexValues = [256]byte{'0': isHex, '1': isHex | 1, '2': isHex | 2, '3': isHex | 3, '4': isHex | 4, '5': isHex | 5,
+	'6': isHex | 6, '7': isHex | 7, '8': isHex | 8, '9': isHex | 9, 'a': isHex | 10, 'b': isHex | 11, 'c': isHex | 12,
+	'd': isHex | 13, 'e': isHex | 14, 'f': isHex | 15}
+
+const isHex = 1 << 4
 
 // String returns "sha256:<hex>", and "" for the zero Digest.
 func (d Digest) String() string { return d.s }
@@ -64,18 +68,10 @@ func (d Digest) Raw() (raw [sha256.Size]byte) {
 	if d.s != "" {
 		digits := d.s[len(digestPrefix):] // ParseDigest checked them
 		for i := range raw {
-			raw[i] = hexValue(digits[2*i])<<4 | hexValue(digits[2*i+1])
+			raw[i] = hexValues[digits[2*i]]<<4 | hexValues[digits[2*i+1]]&^isHex
 		}
 	}
 	return raw
-}
-
-// hexValue returns the value of a hexadecimal digit in lower case.
-func hexValue(digit byte) byte {
-	if digit >= 'a' {
-		return digit - 'a' + 10
-	}
-	return digit - '0'
 }
 
 // FileName returns the file name of the object with this digest, without suffix:

@@ -24,18 +24,11 @@ var errInexact = errors.New("number is not exactly a double; send it as a string
 // canonical reports that JCS writes the number as lit.
 func parseNumber(lit string) (f float64, canonical bool, err error) {
 	// Short integers are the common case, and always exact.
-	if len(lit) < 16 {
-		if n, err := strconv.ParseInt(lit, 10, 64); err == nil {
-			return float64(n), lit != "-0", nil
-		}
+	if n, end := shortInteger(lit, 0); end == len(lit) {
+		return float64(n), true, nil
 	}
 	f, err = strconv.ParseFloat(lit, 64)
 	if err != nil { // out of range; the scanner has checked the grammar
-		return 0, false, errInexact
-	}
-	// A double is within a factor of two of the literal it was parsed from, so equal
-	// significant digits mean equal numbers.
-	if significant(lit) != significant(strconv.FormatFloat(f, 'e', -1, 64)) {
 		return 0, false, errInexact
 	}
 	if f == 0 {
@@ -43,7 +36,15 @@ func parseNumber(lit string) (f float64, canonical bool, err error) {
 	}
 	var buffer [32]byte
 	text, err := AppendNumber(buffer[:0], f)
-	return f, string(text) == lit, err
+	if string(text) == lit {
+		return f, true, nil
+	}
+	// A double is within a factor of two of the literal it was parsed from, so equal
+	// significant digits mean equal numbers.
+	if significant(lit) != significant(strconv.FormatFloat(f, 'e', -1, 64)) {
+		return 0, false, errInexact
+	}
+	return f, false, err
 }
 
 // significant returns the digits of a literal without sign, point, exponent, leading and

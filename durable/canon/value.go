@@ -183,7 +183,12 @@ func (v Value) Without(name string) Value {
 // Merged returns an object with the members of v and of delta. Those of delta replace those of v; a member that is null is
 // left out. What is no object has no members.
 func (v Value) Merged(delta Value) Value {
-	n := len(v.keys) + len(delta.keys)
+	n := len(v.keys)
+	for _, key := range delta.keys {
+		if _, has := v.find(key); !has {
+			n++
+		}
+	}
 	out := Value{kind: Object, keys: make([]string, 0, n), list: make([]Value, 0, n)}
 	for i, j := 0, 0; i < len(v.keys) || j < len(delta.keys); {
 		order := -1
