@@ -84,92 +84,109 @@ func (s *Session) Window(newest int) (w *Session, ok bool) {
 	return &out, true
 }
 
+// placed is a node of Run.Order with the place there of its nearest ancestor in the fold, -1 for a root.
+type placed struct {
+	*Node
+	above int
+}
+
+// placed returns the nodes in order. An ancestor precedes its descendants.
+func (r *Run) placed() []placed {
+	out, at := make([]placed, len(r.Order)), make(map[id.Node]int, len(r.Order))
+	for i, nodeID := range r.Order {
+		n := r.Nodes[nodeID]
+		out[i], at[nodeID] = placed{n, -1}, i
+		if parent := r.above(n); parent != nil {
+			out[i].above = at[parent.ID]
+		}
+	}
+	return out
+}
+
 // window returns the run with the kept nodes. Above and Cut of these mark where nodes were left
 // out.
 func (r *Run) window(newest int) (*Run, bool) {
-	keep, ok := r.openNodes()
+	nodes := r.placed()
+	keep, ok := openNodes(nodes)
 	// A pending context belongs to a segment that is not folded completely.
 	if !ok || len(r.pendingContext) > 0 {
 		return nil, false
 	}
-	for _, n := range r.Order[max(0, len(r.Order)-newest):] {
-		keep[n] = true
-	}
+	path := map[id.Node]bool{} // runs continue at the tip, which may be an old node
 	for n, i := r.Nodes[r.Tip], 0; n != nil && i <= limits.RecapAncestorsMax; n, i = r.above(n), i+1 {
-		keep[n.ID] = true // runs continue at the tip, which may be an old node
+		path[n.ID] = true
 	}
-	r.keepRecaps(keep)
+	for i, n := range nodes {
+		keep[i] = keep[i] || i >= len(nodes)-newest || path[n.ID]
+	}
+	keepRecaps(nodes, keep)
 	out := *r
-	out.Evicted = r.Evicted || len(keep) < len(r.Nodes)
-	out.Nodes = make(map[id.Node]*Node, len(keep))
-	out.Order = make([]id.Node, 0, len(keep))
+	out.Nodes, out.Order = map[id.Node]*Node{}, []id.Node{}
 	out.pendingContext, out.recent = nil, [2]*Node{}
-	nearest := map[id.Node]*id.Node{} // each node, or its nearest kept ancestor if it is left out
-	for _, nodeID := range r.Order {
-		n, parent := r.Nodes[nodeID], r.above(r.Nodes[nodeID])
-		var up *id.Node
-		if parent != nil {
-			up = nearest[parent.ID]
+	nearest := make([]*Node, len(nodes)) // each node, or its nearest kept ancestor if it is left out
+	for i, n := range nodes {
+		var up *Node
+		if n.above >= 0 {
+			up = nearest[n.above]
 		}
-		if !keep[nodeID] {
-			nearest[nodeID] = up
+		if nearest[i] = up; !keep[i] {
+			out.Evicted = true
 			continue
 		}
-		kept := *n
-		nearest[nodeID] = &kept.ID
-		if parent != nil && (n.Above != nil || !keep[parent.ID]) {
-			kept.Above = up
+		kept := *n.Node
+		if n.above >= 0 && (n.Above != nil || !keep[n.above]) {
+			if kept.Above = nil; up != nil {
+				kept.Above = &up.ID
+			}
 		}
-		out.Nodes[nodeID] = &kept
-		out.Order = append(out.Order, nodeID)
+		nearest[i], out.Nodes[n.ID] = &kept, &kept
+		out.Order = append(out.Order, n.ID)
 	}
-	r.markCuts(out.Nodes)
+	markCuts(nodes, nearest, keep)
 	return &out, true
 }
 
-// openNodes returns the nodes that every window keeps: roots, leaves and nodes with open gaps. The
+// openNodes reports the nodes that every window keeps: roots, leaves and nodes with open gaps. The
 // second result is false if there are more than windowOpenMax.
-func (r *Run) openNodes() (map[id.Node]bool, bool) {
-	keep := map[id.Node]bool{}
-	for _, nodeID := range r.Order {
-		if n := r.Nodes[nodeID]; n.IsLeaf() || len(n.OpenGaps) > 0 || r.above(n) == nil {
-			keep[nodeID] = true
+func openNodes(nodes []placed) (keep []bool, ok bool) {
+	keep = make([]bool, len(nodes))
+	open := 0
+	for i, n := range nodes {
+		if keep[i] = n.IsLeaf() || len(n.OpenGaps) > 0 || n.above < 0; keep[i] {
+			open++
 		}
 	}
-	return keep, len(keep) <= windowOpenMax
+	return keep, open <= windowOpenMax
 }
 
 // keepRecaps adds to keep, for every kept node whose parent is left out, the nearest ancestor with
 // a recap, so that RecapOnPath is right at every kept node.
-func (r *Run) keepRecaps(keep map[id.Node]bool) {
-	recap := make(map[id.Node]*Node, len(r.Order)) // nearest ancestor with a recap, by node
-	for _, nodeID := range r.Order {
-		parent := r.above(r.Nodes[nodeID])
-		if parent == nil {
+func keepRecaps(nodes []placed, keep []bool) {
+	recap := make([]int, len(nodes)) // place of the nearest ancestor with a recap, -1 without one
+	for i, n := range nodes {
+		if recap[i] = -1; n.above < 0 {
 			continue
 		}
-		at := recap[parent.ID]
-		if _, ok := parent.Recap(); ok {
-			at = parent
+		recap[i] = recap[n.above]
+		if _, ok := nodes[n.above].Recap(); ok {
+			recap[i] = n.above
 		}
-		recap[nodeID] = at
-		if keep[nodeID] && !keep[parent.ID] && at != nil {
-			keep[at.ID] = true // an earlier node, which was visited
+		if keep[i] && !keep[n.above] && recap[i] >= 0 {
+			keep[recap[i]] = true // an earlier node, which was visited
 		}
 	}
 }
 
 // markCuts sets Cut for the kept nodes with a descendant that was left out. Nodes are visited from
 // the newest to the oldest, so that descendants come first.
-func (r *Run) markCuts(kept map[id.Node]*Node) {
-	cut := map[id.Node]bool{}
-	for _, nodeID := range slices.Backward(r.Order) {
-		n := kept[nodeID]
-		if n != nil && cut[nodeID] {
-			n.Cut = true
+func markCuts(nodes []placed, kept []*Node, keep []bool) {
+	cut := make([]bool, len(nodes))
+	for i, n := range slices.Backward(nodes) {
+		if keep[i] && cut[i] {
+			kept[i].Cut = true
 		}
-		if parent := r.above(r.Nodes[nodeID]); parent != nil && (n == nil || n.Cut) {
-			cut[parent.ID] = true
+		if n.above >= 0 && (!keep[i] || kept[i].Cut) {
+			cut[n.above] = true
 		}
 	}
 }
