@@ -144,10 +144,17 @@ func Plain(line string) string { return line }
 // StyledText is Text that applies paint, such as p.Bold or Plain, to each line.
 func (p *Page) StyledText(lead, s string, paint func(string) string) {
 	if p.Width == 0 && p.screen == nil && !p.exact { // one line of any width
-		if s = p.trimmed(joinLines(strings.TrimSpace(s))); s == "" {
+		if s = strings.TrimSpace(s); !isClean(s) || strings.IndexByte(s, '\n') >= 0 {
+			s = p.trimmed(joinLines(s))
+		}
+		if s == "" {
 			lead = strings.TrimRight(lead, " ")
 		}
-		p.Print(lead + paint(s) + "\n")
+		lead = Scrub(lead)
+		for _, part := range [...]string{lead, paint(s), "\n"} {
+			p.WriteString(part)
+		}
+		p.blank = lead == "" && s == ""
 		return
 	}
 	rest := strings.Repeat(" ", TextWidth(lead))

@@ -55,22 +55,36 @@ const recentMax = 4
 type namedActor struct {
 	actor event.Actor
 	name  string
+	// lead is the beginning of the last line of the actor, at its time, on a page without a width; "" without one.
+	lead, at string
 }
 
-// name returns ActorAndKind in a fifth of the page.
-func (t *Timeline) name(p *page.Page, a event.Actor) string {
+// named returns an actor with ActorAndKind in a fifth of the page.
+func (t *Timeline) named(p *page.Page, a event.Actor) *namedActor {
 	if t.nameWidth != p.Width {
 		t.recent, t.nameWidth = [recentMax]namedActor{}, p.Width
 	}
-	for _, r := range t.recent {
-		if r.actor == a && r.name != "" {
-			return r.name
+	for i := range t.recent {
+		if r := &t.recent[i]; r.name != "" && r.actor == a {
+			return r
 		}
 	}
-	name := actorWithin(a, p.Width/5)
 	copy(t.recent[1:], t.recent[:])
-	t.recent[0] = namedActor{a, name}
-	return name
+	t.recent[0] = namedActor{actor: a, name: actorWithin(a, p.Width/5)}
+	return &t.recent[0]
+}
+
+// lead returns the beginning of a line: the time t.at and the actor.
+func (t *Timeline) lead(p *page.Page, a event.Actor) string {
+	r := t.named(p, a)
+	if p.Width > 0 {
+		t.who = max(t.who, page.TextWidth(r.name), actorWidthMin)
+		return p.Dim(cmp.Or(t.at, "-")) + "  " + r.name + strings.Repeat(" ", t.who-page.TextWidth(r.name)) + "  "
+	}
+	if r.lead == "" || r.at != t.at {
+		r.lead, r.at = p.Dim(cmp.Or(t.at, "-"))+"  "+r.name+"  ", t.at
+	}
+	return r.lead
 }
 
 // lanesMax bounds the lanes of branches; the branch of a line is then a number.
@@ -92,13 +106,8 @@ func (t *Timeline) Line(p *page.Page, m runs.TimelineEntry) {
 	if m.Foreign {
 		mark = p.Warn(ForeignMark) + " "
 	}
-	who := t.name(p, m.Actor)
-	if p.Width > 0 {
-		t.who = max(t.who, page.TextWidth(who), actorWidthMin)
-		who += strings.Repeat(" ", t.who-page.TextWidth(who))
-	}
 	t.branches = max(t.branches, m.Branch)
-	lead := p.Dim(cmp.Or(t.at, "-")) + "  " + who + "  "
+	lead := t.lead(p, m.Actor)
 	if p.Width > 0 && p.Width < page.TextWidth(lead)+page.TextWidthMin {
 		p.Line("%s", lead) // the text has a line of its own where little is left beside the actor
 		lead = "  "
