@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
@@ -53,12 +54,12 @@ type ReadRequest struct {
 	// pass the segments up to it without their events, after it verified their digests. The error is
 	// manifest.ErrNotOnChain, perhaps after some were passed, if the log does not contain it.
 	Trusted manifest.Head
-	// TrustedEvents asks for these segments with their events, decoded without checks that they passed before, and without
-	// their bytes.
+	// TrustedEvents asks for these segments with their events, decoded without checks that they passed before. A store may then
+	// pass all segments without their bytes, and overwrites the list of the events of one after the next one was passed.
 	TrustedEvents bool
-	// Ahead is nil or called, on any goroutine, with segments that a store reads ahead of the visitor: none, some or all,
-	// not verified yet. It is for reading what the visitor will ask for; nothing may depend on it.
-	Ahead  func(manifest.Segment)
+	// Ahead is nil or called, on any goroutine, with events of segments that a store reads ahead of the visitor: of none, some
+	// or all, not verified yet. It is for reading what the visitor will ask for; nothing may depend on it.
+	Ahead  func([]event.Event)
 	Locked bool // the caller holds the log's exclusive lock: re-reading takes none
 }
 

@@ -17,9 +17,10 @@ import (
 // directory is moved, operations continue on the one that was opened, and never write to a new
 // directory at the same path. It is safe for concurrent use.
 type Dir struct {
-	path string
-	mu   sync.Mutex
-	fd   int // the open root, or -1
+	path   string
+	mu     sync.Mutex
+	fd     int // the open root, or -1
+	starts starts
 }
 
 // NewDir returns the directory at the path dir, which need not exist.
@@ -30,6 +31,7 @@ func (d *Dir) Path() string { return d.path }
 
 // Close closes the root; open files stay open.
 func (d *Dir) Close() error {
+	d.starts.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fd < 0 {

@@ -47,17 +47,6 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 	return f, nil
 }
 
-// readStart implements the interface of ReadStart.
-func (d *Dir) readStart(name string, b []byte) (int, bool) {
-	fd, err := d.open(name, modeFlags[Read]|unix.O_NONBLOCK)
-	if err != nil {
-		return 0, false
-	}
-	n, _ := unix.Pread(fd, b, 0) // -1 after an error
-	_ = unix.Close(fd)
-	return max(n, 0), n > 0
-}
-
 // opened implements the interface of InfoAtOpen.
 func (f *openFile) opened() Info { return f.openInfo }
 

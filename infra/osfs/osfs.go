@@ -77,8 +77,8 @@ func InfoAtOpen(f File) (Info, error) {
 }
 
 // ReadStart reads the beginning of a file into b, with fewer system calls than Open and ReadAt. It does not examine what it
-// reads: the name may be no regular file, and the file may have more bytes. So it is for bytes that a digest proves. ok is
-// false where it read nothing: Open reports why.
+// reads: the name may be no regular file, the file may have more bytes, and a directory that was moved may be read where it
+// is now (KeepDirs). So it is for bytes that a digest proves. ok is false where it read nothing: Open reports why.
 func ReadStart(tree FS, name string, b []byte) (n int, ok bool) {
 	t, ok := tree.(interface {
 		readStart(name string, b []byte) (int, bool)
@@ -87,6 +87,14 @@ func ReadStart(tree FS, name string, b []byte) (n int, ok bool) {
 		return 0, false
 	}
 	return t.readStart(name, b)
+}
+
+// KeepDirs lets ReadStart keep directories open in which it reads many files, until done is called.
+func KeepDirs(tree FS) (done func()) {
+	if t, ok := tree.(interface{ keepDirs() (done func()) }); ok {
+		return t.keepDirs()
+	}
+	return func() {}
 }
 
 // Mode defines what a file is opened for.

@@ -4,6 +4,7 @@ package osfs
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -191,6 +192,103 @@ func TestReadStart(t *testing.T) {
 			t.Errorf("of another tree: %d, %v", n, ok)
 		}
 	})
+}
+
+// TestReadStartOfManyFiles: of a directory that is kept open, a name has the same meaning as at first; such directories are
+// few, are kept while a caller wants it, and are closed with the root.
+func TestReadStartOfManyFiles(t *testing.T) {
+	withAndWithoutOpenat2(t, func(t *testing.T, d *Dir, path string) {
+		for i := range 3 * startsMax {
+			dir := fmt.Sprint("dir", i)
+			ok(t, d.Mkdir(dir))
+			put(t, d, dir+"/file", dir)
+			ok(t, os.Symlink("file", filepath.Join(path, dir, "link")))
+		}
+		put(t, d, "file", "of the root")
+		read := func(dir string) {
+			b := make([]byte, 16)
+			if n, found := ReadStart(d, dir+"/file", b); string(b[:n]) != dir || !found {
+				t.Errorf("%s: %q", dir, b[:n])
+			}
+		}
+		for range 3 {
+			read("dir1")
+		}
+		if n := openBelow(path); n > 1 {
+			t.Errorf("%d directories are open, without KeepDirs", n)
+		}
+		other := KeepDirs(d)
+		done := KeepDirs(d)
+		for range 5 {
+			for i := range 2 * startsMax {
+				dir := fmt.Sprint("dir", i/2)
+				for name, want := range map[string]string{"file": dir, "link": "", "missing": "", "../file": "", "": "", ".": "", "..": "", "../" + dir + "/file": ""} {
+					b := make([]byte, 16)
+					if n, ok := ReadStart(d, dir+"/"+name, b); string(b[:n]) != want || ok != (want != "") {
+						t.Errorf("%s/%s: %q, %v", dir, name, b[:n], ok)
+					}
+				}
+			}
+		}
+		kept := d.starts.open
+		for _, dir := range kept {
+			if fi, err := os.Stat(filepath.Join(path, dir.name)); dir.name == "" || err != nil || !fi.IsDir() {
+				t.Errorf("kept open: %+v, %v", kept, err)
+			}
+		}
+		// Each name is that of a directory, a file of which is read again and again while others come and go.
+		var reading sync.WaitGroup
+		for i := range 3 * startsMax {
+			reading.Go(func() {
+				for range 200 {
+					read(fmt.Sprint("dir", i))
+				}
+			})
+		}
+		reading.Wait()
+		if n := openBelow(path); n > 1+startsMax {
+			t.Errorf("%d directories are open", n)
+		}
+		// One that was moved is found at its place, or not at all.
+		last := d.starts.open[0].name
+		ok(t, d.Place(last, "moved"))
+		b := make([]byte, 16)
+		if n, found := ReadStart(d, "moved/file", b); string(b[:n]) != last || !found {
+			t.Errorf("moved: %q, %v", b[:n], found)
+		}
+		if n, found := ReadStart(d, last+"/file", b); found && string(b[:n]) != last {
+			t.Errorf("the name of before: %q", b[:n])
+		}
+		done()
+		if d.starts.open == [startsMax]startDir{} {
+			t.Error("none is kept open for the other caller")
+		}
+		other()
+		if n := openBelow(path); n > 1 {
+			t.Errorf("%d directories are open, without a caller", n)
+		}
+		done = KeepDirs(d)
+		for range 3 {
+			read("dir1")
+		}
+		ok(t, d.Close())
+		done()
+		if n := openBelow(path); n > 0 || d.starts.open != [startsMax]startDir{} {
+			t.Errorf("after Close: %+v, %d are open", d.starts.open, n)
+		}
+	})
+}
+
+// openBelow returns how many descriptors of this process are of a directory or of what is in it; 0 where the system has no
+// such list.
+func openBelow(dir string) (n int) {
+	all, _ := filepath.Glob("/proc/self/fd/*")
+	for _, fd := range all {
+		if at, err := os.Readlink(fd); err == nil && strings.HasPrefix(at, dir) {
+			n++
+		}
+	}
+	return n
 }
 
 // TestFilesArePrivateUnderAnyUmask: only the owner has access, and the owner always has it.

@@ -36,7 +36,8 @@ func (f Found) NotRead() error { return runNotFound(f.Run.String(), 1) }
 
 // Each reads the log of a session from its beginning and passes each committed segment to visit, in order and
 // once: a reading that starts over (docs/design.md#reading) passes only what follows. It keeps nothing of a
-// segment, so that it needs the same memory for any log. Events up to the head of the session's head cache are not
+// segment, so that it needs the same memory for any log; the list of its events is overwritten after the next one was
+// passed. Events up to the head of the session's head cache are not
 // checked again. STORE_CONFLICT: the segments that were passed are not those of the log any more.
 func Each(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
 	return eachKnown(ctx, r, s, ports.ReadRequest{TrustedEvents: true}, visit)
@@ -45,8 +46,8 @@ func Each(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc)
 // EachNode is Each for callers that show the nodes of a run: the snapshots of the nodes of segments that are read ahead
 // are read ahead too, and ViewOf returns them. One that cannot be read is left to the caller.
 func EachNode(ctx context.Context, r *Reader, s id.Session, visit ports.VisitorFunc) (manifest.Verdict, error) {
-	return eachKnown(ctx, r, s, ports.ReadRequest{TrustedEvents: true, Ahead: func(seg manifest.Segment) {
-		for _, e := range seg.Events {
+	return eachKnown(ctx, r, s, ports.ReadRequest{TrustedEvents: true, Ahead: func(events []event.Event) {
+		for _, e := range events {
 			if p, ok := e.Data.(event.NodeCreated); ok {
 				readView(ctx, r, p.SnapshotRef)
 			}

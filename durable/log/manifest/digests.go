@@ -56,10 +56,15 @@ func (r *reader) attested(visit func(l *segmentLoad, group []byte, pins []pin, h
 	if rest, ok := bytes.CutPrefix(have, group); !ok || string(rest) != closedPrefix {
 		return false, err
 	}
+	if err := r.refillPrefetch(stated.bytes); err != nil {
+		return false, err
+	}
 	got := r.prefetch.take(stated.span)
 	if got == nil { // not prefetched
 		got = &segmentLoad{attestation: attestation{span: stated.span}, size: math.MaxInt64, raw: !r.digests}
 		got.load(r.in, 1)
+	} else if err := r.refillPrefetch(0); err != nil { // the workers load while the segment is visited
+		return false, err
 	}
 	if got.err != nil || !got.exists || got.attestation != stated || got.decodeErr != nil {
 		return false, got.err

@@ -22,7 +22,7 @@ func (s span) name() string { return SegmentName(s.first, s.last) }
 // before it means that two appends began at one index. A reading that starts at a known head does
 // not list the directory unless it had to anyway.
 func (r *reader) orphans() error {
-	if r.v.Damaged() || !r.in.From.IsZero() && !r.listed {
+	if r.v.Damaged() || !r.in.From.IsZero() && !r.listed || r.early != nil && !slices.ContainsFunc(r.early, r.isOrphan) {
 		return nil
 	}
 	if err := r.list(); err != nil {
@@ -69,6 +69,9 @@ func (r *reader) isPending() bool {
 	return ok && next == r.v.Head.Next
 }
 
+// isOrphan is the opposite of commits.
+func (r *reader) isOrphan(s span) bool { return !r.commits(s) }
+
 // commits reports whether s is one of the segments that were read. They are contiguous, so their
 // first events identify them.
 func (r *reader) commits(s span) bool {
@@ -83,21 +86,25 @@ func (r *reader) commits(s span) bool {
 	return s.last == end-1
 }
 
-// list reads the names of the segment directory on the first call. Names that are not segments are
-// ignored here; the store's verification reports them.
-func (r *reader) list() error {
+// listEarly lists the segment directory for orphans while the workers read the last segments, since the listing of a long
+// log takes as long. It is listed again if it has a segment that is not committed in the end.
+func (r *reader) listEarly() {
+	if r.ending || !r.in.From.IsZero() {
+		return
+	}
+	r.ending = true
+	if there, err := r.segments(); err == nil {
+		r.early = there
+	}
+}
+
+// list lists the segment directory into onDisk on the first call.
+func (r *reader) list() (err error) {
 	if r.listed {
 		return nil
 	}
-	names, err := r.in.Names()
-	if err != nil {
+	if r.onDisk, err = r.segments(); err != nil {
 		return err
-	}
-	r.onDisk = make([]span, 0, len(names))
-	for _, name := range names {
-		if first, last, ok := ParseSegmentName(name); ok {
-			r.onDisk = append(r.onDisk, span{first, last})
-		}
 	}
 	sorting.By(r.onDisk, func(a, b span) int {
 		if a.first != b.first || a.last == b.last {
@@ -107,6 +114,19 @@ func (r *reader) list() error {
 	})
 	r.listed = true
 	return nil
+}
+
+// segments reads the names of the segment directory. Those that are not segments are ignored here; the store's
+// verification reports them.
+func (r *reader) segments() ([]span, error) {
+	names, err := r.in.Names()
+	out := make([]span, 0, len(names))
+	for _, name := range names {
+		if first, last, ok := ParseSegmentName(name); ok {
+			out = append(out, span{first, last})
+		}
+	}
+	return out, err
 }
 
 // segmentsAtNext returns the names of the segments that begin at the next index.

@@ -3,6 +3,7 @@ package manifest_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -66,6 +67,46 @@ func TestOrphans(t *testing.T) {
 				t.Errorf("orphans %q, want %q", r.Orphans, tt.names)
 			}
 		})
+	}
+}
+
+// TestDirectoryOfLongLogIsListedEarly: while its last segments are read, and again where that listing has a segment that is
+// not committed in the end, or failed.
+func TestDirectoryOfLongLogIsListedEarly(t *testing.T) {
+	f := long(t)
+	committed := slices.Sorted(maps.Keys(f.segments))
+	next := orphan(t, plan(f.heads[len(f.heads)-1].Next, cancel("a"))).Name()
+	broken := errors.New("input/output error")
+	for name, tt := range map[string]struct {
+		listings [][]string // nil: it fails
+		orphans  []string
+		err      error
+	}{
+		"all are committed":                {listings: [][]string{committed}},
+		"one is missing from it":           {listings: [][]string{committed[:100]}},
+		"one was not committed yet":        {[][]string{append(slices.Clone(committed), next), append(slices.Clone(committed), next)}, []string{next}, nil},
+		"one was removed":                  {listings: [][]string{append(slices.Clone(committed), next), committed}},
+		"one was replaced by a longer one": {listings: [][]string{append(slices.Clone(committed), "00000003-00000003.jsonl"), committed}},
+		"the first one fails":              {listings: [][]string{nil, committed}},
+		"both fail":                        {[][]string{nil, nil}, nil, broken},
+	} {
+		in, listed, visited, at := f.input(1<<20), 0, 0, 0
+		in.Names = func() ([]string, error) {
+			if listed++; listed > len(tt.listings) {
+				t.Fatalf("%s: %d listings", name, listed)
+			}
+			if at = visited; tt.listings[listed-1] == nil {
+				return nil, broken
+			}
+			return tt.listings[listed-1], nil
+		}
+		v, err := manifest.Read(in, func(manifest.Segment, manifest.Head) error { visited++; return nil })
+		if early := at < len(f.segs); listed != len(tt.listings) || early != (listed == 1 && tt.err == nil) {
+			t.Errorf("%s: %d listings, the last one after %d of %d segments", name, listed, at, len(f.segs))
+		}
+		if !errors.Is(err, tt.err) || v.Damaged() || !slices.Equal(v.Orphans, tt.orphans) || len(v.Findings) != len(tt.orphans) {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
 	}
 }
 

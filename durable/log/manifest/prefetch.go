@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // Prefetching. While the caller visits one segment, the next ones are read and decoded on other
@@ -53,8 +54,8 @@ func (l *segmentLoad) load(in Input, parts int) {
 		return
 	}
 	var data []byte
-	open, reused := in.Open, l.raw && in.OpenTrusted != nil
-	if reused {
+	open := in.Open
+	if l.raw && in.OpenTrusted != nil {
 		open = in.OpenTrusted
 	}
 	if data, l.exists, l.err = open(l.name()); l.err != nil || !l.exists {
@@ -64,22 +65,38 @@ func (l *segmentLoad) load(in Input, parts int) {
 	if l.oversized = int64(len(data)) > l.size; l.oversized {
 		return
 	}
-	if l.raw {
-		l.seg, l.sum, l.bytes = Segment{First: l.first, Last: l.last, Bytes: data}, canon.Sum(data), int64(len(data))
-		if in.TrustedEvents {
-			l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, in.Log.Table.DecodeTrusted)
-			l.seg.Bytes = nil // the events do not need them
-			if reused {
-				in.Release(data)
-			}
+	l.decode(in, data, parts)
+	if in.TrustedEvents {
+		if l.seg.Bytes = nil; in.Release != nil { // the events do not need them
+			in.Release(data)
+		}
+	}
+}
+
+// decode hashes the bytes of a segment and decodes its events. Those of a raw one are decoded only for in.TrustedEvents.
+func (l *segmentLoad) decode(in Input, data []byte, parts int) {
+	if !l.raw {
+		if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, decoding{line: in.Log.Table.DecodeLine}); l.decodeErr == nil {
+			// The span stays: the reader compares it while workers load.
+			is := attest(l.seg)
+			l.sum, l.bytes = is.sum, is.bytes
 		}
 		return
 	}
-	if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, in.Log.Table.DecodeLine); l.decodeErr == nil {
-		// The span stays: the reader compares it while workers load.
-		is := attest(l.seg)
-		l.sum, l.bytes = is.sum, is.bytes
+	l.seg, l.bytes = Segment{First: l.first, Last: l.last, Bytes: data}, int64(len(data))
+	hash := func() { l.sum = canon.Sum(data) }
+	if !in.TrustedEvents {
+		hash()
+		return
 	}
+	var hashing sync.WaitGroup
+	if parts > 1 && len(data) >= partBytes {
+		hashing.Go(hash)
+	} else {
+		hash()
+	}
+	l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts, decoding{in.Log.Table.DecodeTrusted, true})
+	hashing.Wait()
 }
 
 // prefetcher is the queue of prefetched segments, in the order of the manifest. Only the
@@ -129,10 +146,10 @@ func (p *prefetcher) stop() {
 }
 
 // refillPrefetch queues the segments that the manifest names next, and starts the workers when
-// enough was read.
-func (r *reader) refillPrefetch() error {
+// enough was read. next is the size of a segment that is about to be read.
+func (r *reader) refillPrefetch(next int64) error {
 	if r.prefetch == nil {
-		if r.in.PrefetchBytes <= 0 || r.read < prefetchAfterBytes {
+		if r.in.PrefetchBytes <= 0 || r.read+next < prefetchAfterBytes {
 			return nil
 		}
 		in := r.in
@@ -160,6 +177,9 @@ func (r *reader) refillPrefetch() error {
 			return err
 		}
 		a.scan(have[min(int64(len(have)), a.scanned-r.v.Head.Bytes):])
+		if len(have) < a.window && a.scanned == r.v.Head.Bytes+int64(len(have)) {
+			r.listEarly()
+		}
 		if a.lastFilled = len(a.queue); a.lastFilled > 0 || len(have) < a.window || a.window >= windowMax {
 			return nil
 		}
@@ -215,13 +235,29 @@ func (p *prefetcher) scan(part []byte) {
 	}
 }
 
+// aheadEvents is the number of events that one call of Input.Ahead receives at least, if the segment has as many.
+const aheadEvents = 256
+
+// ahead calls Input.Ahead.
+func (p *prefetcher) ahead(events []event.Event) {
+	var calls sync.WaitGroup
+	for part := range slices.Chunk(events, max(aheadEvents, (len(events)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))) {
+		if len(part) == len(events) {
+			p.in.Ahead(part)
+			return
+		}
+		calls.Go(func() { p.in.Ahead(part) })
+	}
+	calls.Wait()
+}
+
 // work loads segments until jobs is closed.
 func (p *prefetcher) work() {
 	for batch := range p.jobs {
 		for _, l := range batch {
 			l.load(p.in, runtime.GOMAXPROCS(0))
-			if p.in.Ahead != nil && len(l.seg.Events) > 0 {
-				p.in.Ahead(l.seg)
+			if p.in.Ahead != nil {
+				p.ahead(l.seg.Events)
 			}
 		}
 		close(batch[0].done)

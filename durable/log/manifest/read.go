@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // Input gives access to the files of a log. An error of its functions ends the reading and is
@@ -40,14 +41,16 @@ type Input struct {
 	// Trusted is a head that this version folded before, as healthy: all events up to it are known to it. Read then
 	// verifies the segments up to it by their digests, and passes them without Events.
 	Trusted Head
-	// TrustedEvents passes them with Events, decoded without the checks that they passed before, and without Bytes.
+	// TrustedEvents passes them with Events, decoded without the checks that they passed before. No segment has Bytes then, and
+	// the Events of one are overwritten after the next one was passed.
 	TrustedEvents bool
 	// OpenTrusted is Open for TrustedEvents; it may return other bytes than the file has, since their digest is compared. nil:
-	// Open. Release receives what it returned, when it is not used any more.
+	// Open. Release is nil, or receives what either returned for TrustedEvents, when it is not used any more.
 	OpenTrusted func(name string) (data []byte, ok bool, err error)
 	Release     func(data []byte)
-	// Ahead is nil or called on another goroutine with each segment whose events were read ahead, before it is verified.
-	Ahead func(Segment)
+	// Ahead is nil or called on other goroutines with the events of each segment that was read ahead, before it is verified:
+	// once, or with parts of a large one at the same time.
+	Ahead func([]event.Event)
 	// Foreign accepts groups with unknown members, with health UnknownVersion
 	// (docs/design.md#foreign-stores).
 	Foreign bool
@@ -70,7 +73,10 @@ func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
 	v, err := r.readAll(func() (bool, error) {
 		if r.v.Head.Next < in.Trusted.Next {
 			if ok, err := r.attested(func(l *segmentLoad, group []byte, _ []pin, head Head) error {
-				return visit(l.seg.committed(group, l.attestation), head)
+				err := visit(l.seg.committed(group, l.attestation), head)
+				recycle(r.passed)
+				r.passed = l.seg.Events
+				return err
 			}); ok || err != nil {
 				return false, err
 			}
@@ -114,7 +120,7 @@ func (r *reader) readAll(group func() (done bool, err error)) (Verdict, error) {
 		if done {
 			return r.v, r.orphans()
 		}
-		if err := r.refillPrefetch(); err != nil {
+		if err := r.refillPrefetch(0); err != nil {
 			return r.v, err
 		}
 	}
@@ -130,10 +136,13 @@ type reader struct {
 	encoded  []byte                // of the last group in a reading of digests, for its memory
 	prefetch *prefetcher           // nil: segments are not prefetched
 
-	read      int64   // bytes of the committed segments
-	listed    bool    // the segment directory was listed into onDisk
-	onDisk    []span  // the segments in the directory, sorted
-	committed []int64 // the first events of the committed segments, in a reading from the start
+	read      int64         // bytes of the committed segments
+	passed    []event.Event // of the segment that was passed last
+	listed    bool          // the segment directory was listed into onDisk
+	onDisk    []span        // the segments in the directory, sorted
+	ending    bool          // the last segments are read ahead
+	early     []span        // the segments in the directory at that time, in no order; nil: not listed then
+	committed []int64       // the first events of the committed segments, in a reading from the start
 }
 
 // skipKnown skips the last group of From, and returns ErrNotOnChain if its digest is not that of

@@ -79,14 +79,42 @@ func EncodeSegment(log Log, events []event.Event) (Segment, error) {
 // not that segment. Events of kinds or forms that the table does not know are returned as foreign
 // events, not as errors (docs/design.md#foreign-stores).
 func DecodeSegment(log Log, first, last int64, data []byte) (Segment, error) {
-	return decodeParts(log, first, last, data, 1, log.Table.DecodeLine)
+	return decodeParts(log, first, last, data, 1, decoding{line: log.Table.DecodeLine})
 }
 
 // decodeLine decodes the line of an event.
 type decodeLine func([]byte) (event.Event, error)
 
+// decoding is how the lines of a segment are decoded.
+type decoding struct {
+	line  decodeLine
+	reuse bool // the events get the memory of a list that recycle received, if it suffices
+}
+
+// unusedLists are empty lists of events with memory.
+var unusedLists sync.Pool
+
+// recycle makes the memory of events free for others.
+func recycle(events []event.Event) {
+	if cap(events) > 0 {
+		clear(events)
+		events = events[:0]
+		unusedLists.Put(&events)
+	}
+}
+
+// list returns a list for n events.
+func (d decoding) list(n int64) []event.Event {
+	if d.reuse {
+		if list, ok := unusedLists.Get().(*[]event.Event); ok && int64(cap(*list)) >= n {
+			return *list
+		}
+	}
+	return make([]event.Event, 0, n)
+}
+
 // decodeParts is DecodeSegment with up to parts goroutines; the result does not depend on parts.
-func decodeParts(log Log, first, last int64, data []byte, parts int, line decodeLine) (Segment, error) {
+func decodeParts(log Log, first, last int64, data []byte, parts int, how decoding) (Segment, error) {
 	s := Segment{First: first, Last: last, Bytes: data}
 	// A line has at least one byte: a forged name must not size the slice of events.
 	if last-first >= int64(len(data)) {
@@ -95,9 +123,9 @@ func decodeParts(log Log, first, last int64, data []byte, parts int, line decode
 	n := last - first + 1
 	var err error
 	if parts > 1 && len(data) >= partBytes && int64(bytes.Count(data, []byte{'\n'})) == n {
-		s.Events, err = decodeParallel(log, first, data, parts, line)
+		s.Events, err = decodeParallel(log, first, data, parts, how.line)
 	} else {
-		s.Events, err = decodeLines(log, make([]event.Event, 0, n), first, data, line)
+		s.Events, err = decodeLines(log, how.list(n), first, data, how.line)
 	}
 	if got := int64(len(s.Events)); err == nil && got != n {
 		err = fmt.Errorf("%d events where the name says %d", got, n)

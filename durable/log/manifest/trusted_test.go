@@ -77,7 +77,8 @@ func TestTrustedSegmentsAreNotDecoded(t *testing.T) {
 }
 
 // TestTrustedEventsAreTheSame: events of trusted segments are those of a reading that checks them, on one goroutine and on
-// several, and do not share the memory that is released. A segment of which OpenTrusted returns a part is read by Open.
+// several, and do not share the memory that is released, nor do those of other segments; none has bytes. A segment of which
+// OpenTrusted returns a part is read by Open.
 func TestTrustedEventsAreTheSame(t *testing.T) {
 	f := trustedLog(t)
 	want, wantEvents, wantV, err := f.passedEvents(f.input(0))
@@ -89,6 +90,10 @@ func TestTrustedEventsAreTheSame(t *testing.T) {
 			in := f.input(prefetch)
 			in.Trusted, in.TrustedEvents = trusted, true
 			open, part := in.Open, manifest.SegmentName(want[1].first, want[1].last)
+			in.Open = func(name string) ([]byte, bool, error) {
+				data, ok, err := open(name)
+				return bytes.Clone(data), ok, err
+			}
 			in.OpenTrusted = func(name string) ([]byte, bool, error) {
 				data, ok, err := open(name)
 				if name == part {
@@ -96,13 +101,17 @@ func TestTrustedEventsAreTheSame(t *testing.T) {
 				}
 				return bytes.Clone(data), ok, err
 			}
-			in.Release = func(data []byte) { clear(data) }
+			released := 0
+			in.Release = func(data []byte) { clear(data); released++ }
 			got, events, v, err := f.passedEvents(in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range min(k, len(got)-1) {
-				if (got[i].bytes != "") != (i == 1) || canon.Sum([]byte(want[i].bytes)) != got[i].sum || int64(len(want[i].bytes)) != got[i].size {
+			if again := k > 1; released < len(got) || (released > len(got)) != again {
+				t.Errorf("trusted up to group %d: %d buffers are released for %d segments", k, released, len(got))
+			}
+			for i := range got {
+				if got[i].bytes != "" || canon.Sum([]byte(want[i].bytes)) != got[i].sum || int64(len(want[i].bytes)) != got[i].size {
 					t.Errorf("trusted up to group %d: segment %d: %+v", k, i, got[i])
 				}
 				got[i].bytes = want[i].bytes
@@ -166,5 +175,36 @@ func TestTrustHidesNoDamage(t *testing.T) {
 			f.segments[name] = bytes.Clone(f.segments[name])
 			flip(name, f.segments[name])
 		}
+	}
+}
+
+// TestEventsOfSegmentAreValidUntilNextIsPassed: their memory is used for those of a later one, of which a fold keeps none.
+func TestEventsOfSegmentAreValidUntilNextIsPassed(t *testing.T) {
+	f := long(t)
+	_, _, want := f.decoded(t, 0)
+	in := f.input(1 << 20)
+	in.Trusted, in.TrustedEvents = f.heads[len(f.heads)-1], true
+	lists, seen := map[*event.Event]bool{}, 0
+	var before []event.Event
+	_, err := manifest.Read(in, func(seg manifest.Segment, _ manifest.Head) error {
+		if !reflect.DeepEqual(seg.Events, want[seen].Events) {
+			t.Errorf("the events of segment %d are not those of the log", seen)
+		}
+		if seen > 0 && !reflect.DeepEqual(before, want[seen-1].Events) {
+			t.Errorf("the events of segment %d changed while the next one was passed", seen-1)
+		}
+		before = seg.Events
+		lists[&seg.Events[0]] = true
+		seen++
+		return nil
+	})
+	if err != nil || seen != len(f.segs) {
+		t.Fatal(seen, err)
+	}
+	if !reflect.DeepEqual(before, want[seen-1].Events) {
+		t.Error("the events of the last segment changed")
+	}
+	if len(lists) > seen*9/10 {
+		t.Errorf("%d lists of events for %d segments", len(lists), seen)
 	}
 }

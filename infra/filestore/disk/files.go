@@ -56,6 +56,9 @@ func ReadStart(d *Disk, name string, b []byte) (int, bool) {
 	return osfs.ReadStart(d.files.FS, name, b)
 }
 
+// KeepDirs is osfs.KeepDirs.
+func KeepDirs(d *Disk) (done func()) { return osfs.KeepDirs(d.files.FS) }
+
 // readUpTo reads the first n bytes of a file, or as many as it has, into the memory of b if it suffices.
 func readUpTo(f osfs.File, b []byte, n int64) ([]byte, error) {
 	switch {

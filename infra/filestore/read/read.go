@@ -68,7 +68,8 @@ func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign 
 	in.From, in.Trusted, in.TrustedEvents, in.Foreign = req.From, req.Trusted, req.TrustedEvents, foreign
 	in.Ahead = req.Ahead
 	if in.TrustedEvents {
-		in.OpenTrusted, in.Release = openInto(ctx, r.d, req.Log)
+		in.Open, in.OpenTrusted, in.Release = openInto(ctx, r.d, req.Log)
+		defer disk.KeepDirs(r.d)()
 	}
 	f, err := r.d.Open(layout.ManifestPath(req.Log), osfs.Read)
 	switch {
@@ -105,30 +106,37 @@ func Input(ctx context.Context, d *disk.Disk, log manifest.Log) manifest.Input {
 	}
 }
 
-// openInto returns an Input.OpenTrusted that reads into buffers, and the Input.Release that makes them free again.
-func openInto(ctx context.Context, d *disk.Disk, log manifest.Log) (_ func(string) ([]byte, bool, error), release func([]byte)) {
+// openInto returns an Input.Open and an Input.OpenTrusted that read into buffers, and the Input.Release that makes them free
+// again.
+func openInto(ctx context.Context, d *disk.Disk, log manifest.Log) (whole, trusted func(string) ([]byte, bool, error),
+	release func([]byte)) {
 	dir := layout.SegmentsDir(log)
 	free := make(chan []byte, runtime.GOMAXPROCS(0)) // one for each reader of segments
-	return func(name string) ([]byte, bool, error) {
-			var b []byte
-			select {
-			case b = <-free:
-			default:
-				b = make([]byte, segmentBuffer)
-			}
-			b = b[:cap(b)]
-			if ctx.Err() == nil {
-				if n, ok := disk.ReadStart(d, layout.Within(dir, name), b); ok && n < len(b) {
-					return b[:n], true, nil
-				}
-			}
-			return open(ctx, d, dir, name, b)
-		}, func(b []byte) {
-			select {
-			case free <- b:
-			default:
+	buffer := func() []byte {
+		select {
+		case b := <-free:
+			return b[:cap(b)]
+		default:
+			return make([]byte, segmentBuffer)
+		}
+	}
+	whole = func(name string) ([]byte, bool, error) { return open(ctx, d, dir, name, buffer()) }
+	trusted = func(name string) ([]byte, bool, error) {
+		b := buffer()
+		if ctx.Err() == nil {
+			if n, ok := disk.ReadStart(d, layout.Within(dir, name), b); ok && n < len(b) {
+				return b[:n], true, nil
 			}
 		}
+		return open(ctx, d, dir, name, b)
+	}
+	release = func(b []byte) {
+		select {
+		case free <- b:
+		default:
+		}
+	}
+	return whole, trusted, release
 }
 
 // segmentBuffer is the least length of a buffer for segments, which suffices for most.
