@@ -10,12 +10,8 @@ import (
 
 // timelineOf returns a whole history.
 func timelineOf(g *enginetest.Engine, ref string) (views.History, error) {
-	t, err := views.NewTimeline(context.Background(), g.Views, ref)
-	if err != nil {
-		return views.History{}, err
-	}
 	var moments []runs.TimelineEntry
-	h, err := t.Each(context.Background(), func(m runs.TimelineEntry) error {
+	h, err := views.EachMoment(context.Background(), g.Views, ref, func(m runs.TimelineEntry) error {
 		moments = append(moments, m)
 		return nil
 	})

@@ -297,12 +297,8 @@ func viewCases() []engineCase {
 			return g.Run(ctx, a.Session.RunID.String())
 		}},
 		{name: "timeline", prepare: hasAdvanced, call: func(g *enginetest.Engine, a engine.Answer) (any, error) {
-			t, err := views.NewTimeline(ctx, g.Views, a.Session.RunID.String())
-			if err != nil {
-				return nil, err
-			}
 			var all []runs.TimelineEntry
-			h, err := t.Each(ctx, func(m runs.TimelineEntry) error { all = append(all, m); return nil })
+			h, err := views.EachMoment(ctx, g.Views, a.Session.RunID.String(), func(m runs.TimelineEntry) error { all = append(all, m); return nil })
 			h.Moments = all
 			return h, err
 		}},

@@ -9,7 +9,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/cmd/waybill/cli/stream"
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/runs"
@@ -30,73 +29,43 @@ engine, such as evaluated conditions.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
 				defer cli.LimitHeap()()
-				t, err := views.NewTimeline(ctx, o.Views, cli.RunArg(args))
-				if err != nil {
-					return err
+				// each passes the moments; with brief without those about internal work, in the document as well.
+				each := func(add func(runs.TimelineEntry) error) (views.History, error) {
+					return views.EachMoment(ctx, o.Views, cli.RunArg(args), func(m runs.TimelineEntry) error {
+						if brief && m.Working {
+							return nil
+						}
+						return add(m)
+					})
 				}
 				if a.Flags.JSON {
-					return documentTimeline(ctx, a, t, brief)
+					return documentTimeline(a, each)
 				}
-				return printTimeline(ctx, a, t, brief)
+				return printTimeline(a, each)
 			})
 		},
 	},
 		cli.Opt(&brief, "brief", "omit facts about the internal work of the engine"), cli.Lines(a, "moments"))
 }
 
-// eachMoment passes the moments of a history; with brief without those about internal work. It applies to the
-// document as well, so that both outputs agree.
-func eachMoment(ctx context.Context, t *views.Timeline, brief bool, each func(runs.TimelineEntry) error) (views.History,
-	error) {
-	return t.Each(ctx, func(m runs.TimelineEntry) error {
-		if brief && m.Working {
-			return nil
-		}
-		return each(m)
-	})
-}
+// moments passes the moments of a history to add, and returns the history without them.
+type moments func(add func(runs.TimelineEntry) error) (views.History, error)
 
-// documentTimeline prints the document "timeline". Its health precedes the moments and is known behind them: a
-// history with more than momentsBytesMax of moments is read a second time.
-func documentTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief bool) error {
+// documentTimeline prints the document "timeline". Its health is known behind the moments.
+func documentTimeline(a *cli.App, each moments) error {
+	all := func(add func(any) error) (any, error) {
+		return each(func(m runs.TimelineEntry) error { return add(m) })
+	}
 	if a.PrintsLines() {
-		return cli.StreamLines(a, "timeline", func(add func(any) error) (any, error) {
-			return eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error { return add(m) })
-		})
+		return cli.StreamLines(a, "timeline", all)
 	}
-	var moments []byte
-	all := true
-	h, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error {
-		if all = all && len(moments) < momentsBytesMax; !all {
-			moments = nil
-			return nil
-		}
-		if len(moments) > 0 {
-			moments = append(moments, ',')
-		}
-		var err error
-		moments, err = canon.Append(moments, m)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return stream.New(a.WriteJSON, &a.Unfinished).Document("timeline", h, stream.List{Name: "moments", Each: func(add func(any) error) error {
-		if all {
-			return add(stream.Encoded(moments))
-		}
-		_, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error { return add(m) })
-		return err
-	}})
+	return stream.New(a.WriteJSON, &a.Unfinished).DocumentAfter("timeline", "moments", all)
 }
-
-// momentsBytesMax bounds the encoded moments that are kept until the end of the first reading.
-const momentsBytesMax = 4 << 20
 
 // printTimeline prints a history while it is read.
-func printTimeline(ctx context.Context, a *cli.App, t *views.Timeline, brief bool) error {
+func printTimeline(a *cli.App, each moments) error {
 	p, out, lines := a.NewPage(a.Out), stream.New(a.Write, &a.Unfinished), timelineLines{}
-	h, err := eachMoment(ctx, t, brief, func(m runs.TimelineEntry) error {
+	h, err := each(func(m runs.TimelineEntry) error {
 		lines.show(p, m)
 		return out.Page(p)
 	})

@@ -126,10 +126,7 @@ func TestStreamsNeedConstantMemory(t *testing.T) {
 			return err
 		},
 		"timeline": func(_ *session.Reader, v *views.Views, each func()) error {
-			h, err := views.NewTimeline(ctx, v, session.Last)
-			if err == nil {
-				_, err = h.Each(ctx, func(runs.TimelineEntry) error { each(); return nil })
-			}
+			_, err := views.EachMoment(ctx, v, session.Last, func(runs.TimelineEntry) error { each(); return nil })
 			return err
 		},
 		"watch": func(_ *session.Reader, v *views.Views, each func()) error {

@@ -224,15 +224,12 @@ func (r *Report) limitSteps() {
 // readTimeline reads the history. Of a long one the entries about the engine's internal work are left out, then those
 // between the first and the last ones.
 func (r Reporter) readTimeline(ctx context.Context, ref string, out *Report) error {
-	t, err := views.NewTimeline(ctx, r.views, ref)
-	if err != nil {
-		return err
-	}
 	kept := moments{}
-	out.Timeline, err = t.Each(ctx, kept.add)
+	h, err := views.EachMoment(ctx, r.views, ref, kept.add)
 	if err != nil {
 		return err
 	}
+	out.Timeline = h
 	out.Timeline.Moments = kept.all()
 	out.leaveOut(OfTimeline, kept.leftOut, "runs", "timeline", ref)
 	return nil

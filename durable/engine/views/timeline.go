@@ -29,70 +29,37 @@ type History struct {
 	Findings []manifest.Finding   `json:"findings"`
 }
 
-// Timeline reads the history of one run, as often as it is asked for. Each reading is one pass over the log of
-// the session, in memory that does not depend on its length. It is for one goroutine at a time.
-type Timeline struct {
-	v     *Views
-	found session.Found
-	// until ends the readings behind the first one: they describe the same events.
-	until manifest.Head
-	read  History
-}
-
-// NewTimeline finds a run. ref is a run id, a unique prefix of one, or @last. Errors: RUN_NOT_FOUND,
-// RUN_AMBIGUOUS.
-func NewTimeline(ctx context.Context, v *Views, ref string) (*Timeline, error) {
+// EachMoment describes the events of a run in order, and returns its history without them. It is one pass over the log of
+// the session, in memory that does not depend on its length. ref is a run id, a unique prefix of one, or @last. If the
+// workflow or a snapshot cannot be read, steps appear without their titles; the rest of the history is still shown. Errors:
+// RUN_NOT_FOUND, also where the readable part of the session does not have the run; RUN_AMBIGUOUS; that of
+// session.Unavailable, after what was read.
+func EachMoment(ctx context.Context, v *Views, ref string, each func(runs.TimelineEntry) error) (History, error) {
 	found, err := session.Find(ctx, v.r, ref)
-	return &Timeline{v: v, found: found}, err
-}
-
-// Each describes the events of the run in order, and returns the history without its moments. If the workflow
-// or a snapshot cannot be read, steps appear without their titles; the rest of the history is still shown.
-// RUN_NOT_FOUND: the readable part of the session does not have the run. The error of session.Unavailable comes after what was read.
-func (t *Timeline) Each(ctx context.Context, each func(runs.TimelineEntry) error) (History, error) {
-	before := t.v.store.Failures()
-	d := &telling{run: t.found.Run, obs: &observer{v: t.v}, each: each, nodesMax: session.FoldNodesMax}
-	v, err := t.pass(ctx, d)
+	if err != nil {
+		return History{}, err
+	}
+	before := v.store.Failures()
+	d := &telling{run: found.Run, obs: &observer{v: v}, each: each, nodesMax: session.FoldNodesMax}
+	verdict, err := d.pass(ctx, found.Session)
 	if errors.Is(err, errMissedNode) {
 		d.nodesMax = math.MaxInt
-		v, err = t.pass(ctx, d)
+		verdict, err = d.pass(ctx, found.Session)
 	}
-	if err = cmp.Or(err, session.Unavailable(t.v.store, before)); err != nil || !t.until.IsZero() {
-		return t.read, err
+	if err = cmp.Or(err, session.Unavailable(v.store, before)); err != nil {
+		return History{}, err
 	}
-	run := d.fold.Runs[t.found.Run]
+	run := d.fold.Runs[found.Run]
 	if run == nil || run.Tip.IsZero() {
-		return History{}, t.found.NotRead()
+		return History{}, found.NotRead()
 	}
-	t.until = v.Head
-	t.read = History{RunID: run.ID, Title: run.Started.Name(), Health: d.obs.health(v.Health), Partial: v.Damaged(),
-		Moments: []runs.TimelineEntry{}, Findings: append([]manifest.Finding{}, v.Findings...)}
-	t.read.Status, _ = d.obs.status(ctx, run) // the history is shown without it
+	h := History{RunID: run.ID, Title: run.Started.Name(), Health: d.obs.health(verdict.Health), Partial: verdict.Damaged(),
+		Moments: []runs.TimelineEntry{}, Findings: append([]manifest.Finding{}, verdict.Findings...)}
+	h.Status, _ = d.obs.status(ctx, run) // the history is shown without it
 	if d.workflowErr == nil {
-		t.read.Title = cmp.Or(t.read.Title, d.workflow.Name(), run.Started.WorkflowID)
+		h.Title = cmp.Or(h.Title, d.workflow.Name(), run.Started.WorkflowID)
 	}
-	return t.read, session.Unavailable(t.v.store, before)
-}
-
-// pass reads the log once for a telling, from its beginning up to t.until.
-func (t *Timeline) pass(ctx context.Context, d *telling) (manifest.Verdict, error) {
-	d.fold, d.branches, d.events, d.bytes = runs.NewFold(), runs.NewBranches(), nil, 0
-	v, err := session.EachNode(ctx, t.v.r, t.found.Session, func(seg manifest.Segment, head manifest.Head) error {
-		if err := d.add(ctx, seg, head); err != nil {
-			return err
-		}
-		if head == t.until {
-			return session.ErrStopReading
-		}
-		return nil
-	})
-	if err == nil && !t.until.IsZero() {
-		err = t.found.Replaced()
-	}
-	if err == nil || errors.Is(err, session.ErrStopReading) {
-		err = d.tell(ctx)
-	}
-	return v, err
+	return h, session.Unavailable(v.store, before)
 }
 
 // telling is one reading of a history. It describes events in chunks, each with the state of the run behind the
@@ -121,6 +88,18 @@ const firstChunkBytesMax, chunkBytesMax = 2 << 20, 512 << 10
 // errMissedNode reports that an event refers to a node that the window of the fold does not have: the log is read
 // again with a whole fold.
 var errMissedNode = errors.New("an event refers to a node that was left out")
+
+// pass reads the log of a session from its beginning.
+func (d *telling) pass(ctx context.Context, s id.Session) (manifest.Verdict, error) {
+	d.fold, d.branches, d.events, d.bytes = runs.NewFold(), runs.NewBranches(), nil, 0
+	v, err := session.EachNode(ctx, d.obs.v.r, s, func(seg manifest.Segment, head manifest.Head) error {
+		return d.add(ctx, seg, head)
+	})
+	if err != nil {
+		return v, err
+	}
+	return v, d.tell(ctx)
+}
 
 // add adds a segment to the chunk.
 func (d *telling) add(ctx context.Context, seg manifest.Segment, head manifest.Head) error {

@@ -40,12 +40,8 @@ func viewsOf(ctx context.Context) []view {
 		{"show", func(g *enginetest.Engine, run, _ string) (any, error) { return g.Run(ctx, run) }},
 		{"show a step", func(g *enginetest.Engine, run, _ string) (any, error) { return g.RunStep(ctx, run, "one") }},
 		{"timeline", func(g *enginetest.Engine, run, _ string) (any, error) {
-			t, err := views.NewTimeline(ctx, g.Views, run)
-			if err != nil {
-				return nil, err
-			}
 			var all []runs.TimelineEntry
-			h, err := t.Each(ctx, func(m runs.TimelineEntry) error { all = append(all, m); return nil })
+			h, err := views.EachMoment(ctx, g.Views, run, func(m runs.TimelineEntry) error { all = append(all, m); return nil })
 			h.Moments = all
 			return h, err
 		}},

@@ -96,7 +96,7 @@ func (s *Stream) Document(kind string, data any, lists ...List) error {
 	for _, l := range lists {
 		at := emptyList(rest, l.Name)
 		if at < written {
-			return fault.New(fault.Invariant, "the document %s has no empty list %s", kind, l.Name)
+			return withoutList(kind, l.Name)
 		}
 		if err := s.Add(rest[written:at]); err != nil {
 			return err
@@ -107,6 +107,58 @@ func (s *Stream) Document(kind string, data any, lists ...List) error {
 		written = at
 	}
 	return s.End(rest[written:], []byte("}\n"))
+}
+
+// heldMax bounds the encoded items that DocumentAfter holds, in bytes.
+const heldMax = 4 << 20
+
+// DocumentAfter is Document for data that is known after the items of its only list. Items of more than heldMax bytes are
+// written while they are passed: the list is the first member of such a document, instead of that in the order of names.
+func (s *Stream) DocumentAfter(kind, list string, each func(add func(item any) error) (data any, err error)) error {
+	var held []byte // the items, until the document begins
+	begun := false
+	data, err := each(func(item any) error {
+		raw, err := encode(item)
+		if err != nil || len(raw) == 0 {
+			return err
+		}
+		if begun {
+			return s.Add([]byte{','}, raw)
+		}
+		if len(held) > 0 {
+			held = append(held, ',')
+		}
+		if held = append(held, raw...); len(held) <= heldMax {
+			return nil
+		}
+		err = s.Add([]byte(`{"v":1,"kind":"`+kind+`","data":{"`+list+`":[`), held)
+		begun, held = true, nil
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !begun {
+		return s.Document(kind, data, List{list, func(add func(any) error) error { return add(Encoded(held)) }})
+	}
+	rest, err := canon.Marshal(data)
+	if err != nil {
+		return EncodingFault(err)
+	}
+	at := emptyList(rest, list)
+	if at < 0 {
+		return withoutList(kind, list)
+	}
+	before, after := rest[1:at-len(`"":[`)-len(list)], rest[at+1:] // with the commas around the list
+	if len(before) == 0 {
+		return s.End([]byte("]"), after, []byte("}\n"))
+	}
+	return s.End([]byte("],"), before[:len(before)-1], after, []byte("}\n"))
+}
+
+// withoutList is the error for data that does not have a list, as an empty one.
+func withoutList(kind, list string) error {
+	return fault.New(fault.Invariant, "the document %s has no empty list %s", kind, list)
 }
 
 // emptyList returns where the items of an empty list of an object belong, -1 for an object without the list. A value of
@@ -131,20 +183,26 @@ func emptyList(object []byte, name string) int {
 func (s *Stream) items() func(item any) error {
 	comma := []byte{}
 	return func(item any) error {
-		raw, ok := item.(Encoded)
-		if !ok {
-			var err error
-			if raw, err = canon.Marshal(item); err != nil {
-				return EncodingFault(err)
-			}
+		raw, err := encode(item)
+		if err != nil || len(raw) == 0 {
+			return err
 		}
-		if len(raw) == 0 {
-			return nil
-		}
-		err := s.Add(comma, raw)
+		err = s.Add(comma, raw)
 		comma = []byte{','}
 		return err
 	}
+}
+
+// encode returns an item of a list as JSON.
+func encode(item any) ([]byte, error) {
+	if raw, ok := item.(Encoded); ok {
+		return raw, nil
+	}
+	raw, err := canon.Marshal(item)
+	if err != nil {
+		return nil, EncodingFault(err)
+	}
+	return raw, nil
 }
 
 // EncodingFault is the error for data that cannot be encoded.

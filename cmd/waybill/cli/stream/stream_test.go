@@ -73,6 +73,93 @@ func TestDocumentHasTheBytesOfOneInMemory(t *testing.T) {
 	}
 }
 
+// TestListPrecedesWhatIsKnownAfterIt: a short document has the bytes of any other; in a long one the list is the first member,
+// and is written while it is passed.
+func TestListPrecedesWhatIsKnownAfterIt(t *testing.T) {
+	text := strings.Repeat("text", 500)
+	for _, data := range []any{
+		struct {
+			Items []string `json:"items"`
+			Last  string   `json:"last"`
+		}{[]string{}, `"items":[]`},
+		struct {
+			First string   `json:"first"`
+			Items []string `json:"items"`
+		}{`"items":[]`, []string{}},
+		struct {
+			First int      `json:"first"`
+			Items []string `json:"items"`
+			Last  int      `json:"last"`
+		}{1, []string{}, 2},
+		struct {
+			Items []string `json:"items"`
+		}{[]string{}},
+	} {
+		for _, n := range []int{0, 1, 3, 3000} {
+			var out, whole strings.Builder
+			unfinished, writtenBefore := false, 0
+			pass := func(add func(any) error) (any, error) {
+				for range n {
+					if err := add(text); err != nil {
+						return nil, err
+					}
+				}
+				writtenBefore = out.Len()
+				return data, nil
+			}
+			s := stream.New(func(b []byte) error { out.Write(b); return nil }, &unfinished)
+			if err := s.DocumentAfter("x", "items", pass); err != nil || unfinished {
+				t.Fatal(err, unfinished)
+			}
+			s = stream.New(func(b []byte) error { whole.Write(b); return nil }, &unfinished)
+			list := stream.List{Name: "items", Each: func(add func(any) error) error { _, err := pass(add); return err }}
+			if err := s.Document("x", data, list); err != nil {
+				t.Fatal(err)
+			}
+			if n < 3000 {
+				if out.String() != whole.String() {
+					t.Errorf("%d items: %s", n, out.String())
+				}
+				continue
+			}
+			got, err := canon.Parse([]byte(out.String()))
+			want, _ := canon.Parse([]byte(whole.String()))
+			if err != nil || !got.Equal(want) || !strings.HasPrefix(out.String(), `{"v":1,"kind":"x","data":{"items":["text`) {
+				t.Errorf("%d items: %.100s … %s, %v", n, out.String(), out.String()[out.Len()-100:], err)
+			}
+			if writtenBefore < out.Len()/2 {
+				t.Errorf("%d of %d bytes are written while the items are passed", writtenBefore, out.Len())
+			}
+		}
+	}
+}
+
+// TestDocumentAfterFailure: nothing of a short document is written, and of a long one the beginning, which is known.
+func TestDocumentAfterFailure(t *testing.T) {
+	broken, text := errors.New("broken"), strings.Repeat("text", 500)
+	for _, n := range []int{10, 3000} {
+		written, unfinished := 0, false
+		s := stream.New(func(b []byte) error { written += len(b); return nil }, &unfinished)
+		err := s.DocumentAfter("x", "even", func(add func(any) error) (any, error) {
+			for range n {
+				if err := add(text); err != nil {
+					return nil, err
+				}
+			}
+			return nil, broken
+		})
+		if long := n > 10; !errors.Is(err, broken) || (written > 0) != long || unfinished != long {
+			t.Errorf("%d items: %v, %d bytes are written, unfinished %v", n, err, written, unfinished)
+		}
+		err = s.DocumentAfter("x", "other", func(add func(any) error) (any, error) {
+			return numbers{}, errors.Join(add(stream.Encoded(strings.Repeat(text, n))), add(1))
+		})
+		if fault.CodeOf(err) != fault.Invariant {
+			t.Errorf("%d items of a list that the document does not have: %v", n, err)
+		}
+	}
+}
+
 // TestEncodedItemsAreCopied: one or several of them, and none.
 func TestEncodedItemsAreCopied(t *testing.T) {
 	var out strings.Builder
