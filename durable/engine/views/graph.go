@@ -78,17 +78,17 @@ type GraphReading struct {
 	texts compact.Words[string]
 }
 
-// nodeRecord is one node.
+// nodeRecord is one node. The fields are in the order that takes the least memory: there may be hundreds of thousands.
 type nodeRecord struct {
 	node        id.Node
-	createdAtMs int64
+	complete    bool
+	leaf        bool
 	parent      int32 // a place
+	createdAtMs int64
 	attempts    int32
 	openGaps    int32
 	title, key  int32 // in texts
 	kind        int32 // in kinds
-	complete    bool
-	leaf        bool
 }
 
 // edgeRecord is one edge. An edge to a node that the run does not have is not shown.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -227,7 +228,7 @@ func (s *RunReading) Each(ctx context.Context, each func(ShownStep) error) (RunD
 	}
 	out := s.head
 	out.Warnings = slices.Clone(out.Warnings)
-	slices.SortStableFunc(p.facts, func(a, b pathFacts) int { return cmp.Compare(a.stop, b.stop) })
+	sorting.Stable(p.facts, func(a, b pathFacts) int { return cmp.Compare(a.stop, b.stop) })
 	for _, f := range p.facts {
 		f.tell(&out)
 	}

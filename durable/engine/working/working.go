@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/sorting"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -64,7 +65,7 @@ func (w *Work) Claim(ctx context.Context, q ports.WorkQuery) (ports.Claim, error
 		}
 		rest.Left = append(rest.Left, ports.Left{Session: u.SessionID, Err: err})
 	}
-	slices.SortFunc(all, func(a, b lists.PendingRun) int { return cmp.Compare(w.place(a.Run), w.place(b.Run)) })
+	sorting.By(all, func(a, b lists.PendingRun) int { return cmp.Compare(w.place(a.Run), w.place(b.Run)) })
 	w.listed = all
 	c, err := w.claimListed(ctx, q, &rest)
 	if c.Run.IsZero() {
