@@ -49,12 +49,13 @@ func historyOf(bin, at string, per int64) error {
 	if err != nil {
 		return err
 	}
+	all := append(log[:len(log):len(log)], snapshots...)
 	title := fmt.Sprintf("history: %d events in %d segments", s.Head.Next, s.Segments)
 	for _, view := range []struct {
 		args  string
 		files []string
-	}{{"runs events", log}, {"runs events --json", log}, {"runs timeline", append(log[:len(log):len(log)], snapshots...)},
-		{"runs graph", append(log[:len(log):len(log)], snapshots...)}} {
+	}{{"runs events", log}, {"runs events --json", log}, {"runs timeline", all}, {"runs timeline --json", all},
+		{"runs graph", all}} {
 		command, plain := &series{name: "waybill " + view.args}, &series{name: "plain read of the same files"}
 		args := append([]string{"--store", at}, strings.Fields(view.args)...)
 		for range verifyRounds {
