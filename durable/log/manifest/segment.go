@@ -123,7 +123,7 @@ func decodeParts(log Log, first, last int64, data []byte, parts int, how decodin
 	n := last - first + 1
 	var err error
 	if parts > 1 && len(data) >= partBytes && int64(bytes.Count(data, []byte{'\n'})) == n {
-		s.Events, err = decodeParallel(log, first, data, parts, how.line)
+		s.Events, err = decodeParallel(log, how.list(n)[:n], first, data, parts, how.line)
 	} else {
 		s.Events, err = decodeLines(log, how.list(n), first, data, how.line)
 	}
@@ -156,11 +156,10 @@ func decodeLines(log Log, out []event.Event, first int64, data []byte, line deco
 	return out, nil
 }
 
-// decodeParallel decodes parts of a segment in parallel, each into its own range of one slice. Of
+// decodeParallel decodes parts of a segment in parallel, each into its own range of events, which has one for each line. Of
 // several errors it returns the first in the order of lines, where a single reader would have
 // stopped.
-func decodeParallel(log Log, first int64, data []byte, parts int, line decodeLine) ([]event.Event, error) {
-	events := make([]event.Event, bytes.Count(data, []byte{'\n'}))
+func decodeParallel(log Log, events []event.Event, first int64, data []byte, parts int, line decodeLine) ([]event.Event, error) {
 	errs := make([]error, parts)
 	var done sync.WaitGroup
 	rest, size := events, len(data)/parts
