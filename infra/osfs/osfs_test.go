@@ -267,9 +267,11 @@ func TestReadStartOfManyFiles(t *testing.T) {
 		if n := openBelow(path); n > 1 {
 			t.Errorf("%d directories are open, without a caller", n)
 		}
+		ok(t, d.Mkdir("new"))
+		put(t, d, "new/file", "new")
 		done = KeepDirs(d)
 		for range 3 {
-			read("dir1")
+			read("new")
 		}
 		ok(t, d.Close())
 		done()
