@@ -247,5 +247,5 @@ func (d *display) StepBegan(s perform.StepView) { d.step = s }
 // StepEnded implements perform.Display.
 func (d *display) StepEnded(e perform.StepEnd) {
 	d.out.step(document.WorkItem{Event: unattended.WorkStep, SessionID: d.claim.Session, RunID: d.claim.Run, StepID: d.step.StepID,
-		Title: d.step.Title, DurationMs: e.ElapsedMs}, d.step.Position())
+		Title: d.step.Title, DurationMs: max(1, e.ElapsedMs)}, d.step.Position())
 }

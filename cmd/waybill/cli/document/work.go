@@ -17,7 +17,7 @@ type WorkItem struct {
 	AtMs      int64      `json:"atMs"`
 	SessionID id.Session `json:"sessionId,omitzero"`
 	RunID     id.Run     `json:"runId,omitzero"` // absent for a session that cannot be read
-	// StepID, Title and DurationMs are those of a step that was accepted.
+	// StepID, Title and DurationMs, which is at least 1, are those of a step that was accepted.
 	StepID     string `json:"stepId,omitzero"`
 	Title      string `json:"title,omitzero"`
 	DurationMs int64  `json:"durationMs,omitzero"`
